@@ -1,0 +1,37 @@
+"""bayesaudit: from what an attack guessed to the posterior of how private the training was.
+
+Names are loaded when first used (PEP 562), so that ``import bayesaudit`` and the whole exact path
+import NumPy and ``scipy.special`` only; PyMC, ArviZ and Matplotlib load with the names that need
+them.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from bayesaudit._version import __version__
+
+# Public name -> the module that defines it; a module's own name maps to itself.
+_EXPORTS: dict[str, str] = {
+    "BayesAuditError": "_checks",
+    "DataError": "_checks",
+}
+_MODULES: tuple[str, ...] = ()
+
+__all__ = ["__version__", *_EXPORTS, *_MODULES]
+
+if TYPE_CHECKING:
+    from bayesaudit._checks import BayesAuditError, DataError
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"bayesaudit.{name}")
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(f"bayesaudit.{_EXPORTS[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bayesaudit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,63 @@
+"""The command line: ``bayesaudit COMMAND``; each command is a module with `add_parser` and `run`.
+
+Only argparse is imported here: a command imports what it needs inside `run`, so that ``--help``
+answers at once.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from bayesaudit._version import __version__
+from bayesaudit.cli import _estimate
+
+__all__ = ["main"]
+
+COMMANDS = (_estimate,)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="bayesaudit",
+        description="How private was the training? From what an attack guessed to the posterior "
+        "of epsilon, with the evidence that the number can be trusted.",
+    )
+    parser.add_argument("--version", action="version", version=f"bayesaudit {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_parser(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the program's name; ``sys.argv[1:]`` by default.
+
+    Returns
+    -------
+    int
+        0 done; 1 a finding that the caller asked to fail on; 2 a usage or data error, which
+        prints one line to standard error.
+    """
+    args = _parser().parse_args(argv)
+    try:
+        return args.run(args)
+    except BrokenPipeError:
+        # The reader (`head`, say) has gone: leave quietly, and keep the interpreter from
+        # flushing into the closed pipe at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (ValueError, TypeError, OSError) as error:
+        print(f"bayesaudit {args.command}: {_one_line(error)}", file=sys.stderr)
+        return 2
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(str(error).split())
