@@ -14,6 +14,16 @@ from bayesaudit._version import __version__
 _EXPORTS: dict[str, str] = {
     "BayesAuditError": "_checks",
     "DataError": "_checks",
+    "Interval": "_interval",
+    "AttackCounts": "counts",
+    "Advantage": "measures",
+    "Epsilon": "measures",
+    "GaussianMu": "measures",
+    "Measure": "measures",
+    "BetaRate": "rates",
+    "IndependentRates": "rates",
+    "ExactPosterior": "posterior",
+    "posterior": "posterior",
 }
 _MODULES: tuple[str, ...] = ()
 
