@@ -1,0 +1,333 @@
+"""Classical intervals of a measure from the same counts: rectangles of rates, and log ratios.
+
+What each promises is in `METHODS` and travels with the result:
+
+* "clopper-pearson" — **guaranteed**: a rectangle of exact binomial intervals;
+* "wilson" — asymptotic rectangle of score intervals;
+* "jeffreys" — posterior rectangle of equal-tailed Jeffreys intervals, rate by rate;
+* "katz-log", "adjusted-log", "bailey", "inv-sinh" — asymptotic intervals of a log ratio of rates,
+  for `Epsilon` only.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from bayesaudit._checks import check_choice, check_prob
+from bayesaudit._interval import Interval
+from bayesaudit.counts import AttackCounts
+from bayesaudit.measures import Epsilon, Measure
+from bayesaudit.posterior.exact import ExactPosterior
+
+__all__ = ["METHODS", "Rectangle", "confidence_interval", "proportion_interval", "rectangle"]
+
+Array = NDArray[np.float64]
+Split = Literal["bonferroni", "none"]
+
+#: Method -> what its interval promises.
+METHODS: dict[str, str] = {
+    "clopper-pearson": "guaranteed",
+    "jeffreys": "posterior",
+    "wilson": "asymptotic",
+    "katz-log": "asymptotic",
+    "adjusted-log": "asymptotic",
+    "bailey": "asymptotic",
+    "inv-sinh": "asymptotic",
+}
+RECTANGLES = ("clopper-pearson", "jeffreys", "wilson")
+
+
+def confidence_interval(
+    counts: AttackCounts,
+    measure: Measure,
+    prob: float = 0.90,
+    *,
+    method: str = "clopper-pearson",
+    split: Split = "bonferroni",
+) -> Interval:
+    """Return a classical interval of a measure.
+
+    Parameters
+    ----------
+    counts : AttackCounts
+        One tally, or an array of tallies.
+    measure : Measure
+        What is measured; log-ratio methods need an `Epsilon`.
+    prob : float
+        Level in (0, 1): either end alone errs by (1 − prob)/2.
+    method : str
+        One of `METHODS`.
+    split : {"bonferroni", "none"}
+        How an end's error is shared. "bonferroni": over what the end depends on, the two rates of a
+        rectangle (so that every rate's end has the tail (1 − prob)/4), or the log ratios of which ε̂
+        is the largest. "none": every one of them at the full (1 − prob)/2, as much published work
+        does; nothing is then guaranteed.
+
+    Returns
+    -------
+    Interval
+        With statement "confidence", and what the method promises in `guarantee`.
+
+    Notes
+    -----
+    "clopper-pearson" with split "bonferroni" is **guaranteed** for a declared direction. Folded
+    (direction "both"), the lower end rests on all four ends of the rectangle and near chance may
+    err by up to 1 − prob. "jeffreys" is **posterior** in each rate, not in ε̂; all others are
+    **asymptotic**.
+
+    References
+    ----------
+    Clopper and Pearson, Biometrika 26 (1934) 404. Wilson, JASA 22 (1927) 209. Katz et al.,
+    Biometrics 34 (1978) 469. Walter, Biometrics 31 (1975) 777 (adjusted log). Bailey, J. Roy.
+    Statist. Soc. C 36 (1987) 201. Newcombe, The American Statistician 55 (2001) 200 (inverse
+    hyperbolic sine). Zanella-Béguelin et al., arXiv:2206.05199, Section 3 (rectangles).
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    >>> lower, upper = confidence_interval(counts, ba.Epsilon(delta=1e-5), 0.90)
+    >>> print(f"{lower:.6f}")
+    0.458498
+    """
+    prob = check_prob(prob)
+    check_choice(method, "method", METHODS)
+    check_choice(split, "split", ("bonferroni", "none"))
+    if method in RECTANGLES:
+        return rectangle(counts, prob, method=method, split=split).interval(measure)
+    if not isinstance(measure, Epsilon):
+        raise ValueError(f"method {method!r} is a log ratio: measure must be Epsilon, got {measure!r}.")
+    lower, upper = _log_ratio_ends(counts, measure, prob, method, split)
+    return Interval(
+        lower=lower[()],
+        upper=upper[()],
+        prob=prob,
+        kind="eti",
+        statement="confidence",
+        method=method,
+        guarantee=METHODS[method],
+    )
+
+
+# -- rectangles --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rectangle:
+    """Intervals of both rates; the ε between its corners is BEDP's classical interval.
+
+    Parameters
+    ----------
+    fnr, fpr : tuple of numpy.ndarray
+        Lower and upper ends, of the tallies' shape.
+    method : str
+        "clopper-pearson", "jeffreys" or "wilson".
+    prob, tail : float
+        The level, and the one-sided tail used for every end of every rate.
+    split : {"bonferroni", "none"}
+        How `tail` follows from `prob`.
+    """
+
+    fnr: tuple[Array, Array]
+    fpr: tuple[Array, Array]
+    method: str
+    prob: float
+    tail: float
+    split: Split
+
+    def interval(self, measure: Measure) -> Interval:
+        """Return the range of a measure over the rectangle."""
+        lower, upper = measure.over(self.fnr, self.fpr)
+        return Interval(
+            lower=lower[()],
+            upper=upper[()],
+            prob=self.prob,
+            kind="eti",
+            statement="confidence",
+            method=self.method,
+            guarantee=METHODS[self.method] if self.split == "bonferroni" else "approximate",
+        )
+
+    def mass(self, posterior: ExactPosterior) -> Array:
+        """Return the posterior mass inside the rectangle (BEDP, Section 3).
+
+        Compare with ``posterior.cdf(upper) - posterior.cdf(lower)``, the mass of the region between
+        the rectangle's two ε, which is larger.
+        """
+        parts = []
+        for marginal, ends in ((posterior.rates.fnr, self.fnr), (posterior.rates.fpr, self.fpr)):
+            low, high = (np.ravel(end)[:, None] for end in ends)
+            parts.append((marginal.cdf(high, 1 - high) - marginal.cdf(low, 1 - low))[:, 0])
+        return (parts[0] * parts[1]).reshape(posterior.shape)[()]
+
+
+def rectangle(
+    counts: AttackCounts,
+    prob: float = 0.90,
+    *,
+    method: str = "clopper-pearson",
+    split: Split = "bonferroni",
+) -> Rectangle:
+    """Return intervals of both rates at a common tail.
+
+    Parameters
+    ----------
+    counts : AttackCounts
+        One tally, or an array of tallies.
+    prob : float
+        Level in (0, 1).
+    method : {"clopper-pearson", "jeffreys", "wilson"}
+        See `proportion_interval`.
+    split : {"bonferroni", "none"}
+        Tail (1 − prob)/4 for every end, or (1 − prob)/2.
+
+    Examples
+    --------
+    BEDP's worked example is its δ = 0.05, 95 % Clopper–Pearson rectangle:
+
+    >>> import bayesaudit as ba
+    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    >>> box = rectangle(counts, 0.95)
+    >>> [round(float(end), 5) for end in box.interval(ba.Epsilon(delta=0.05))]
+    [0.29515, 1.48873]
+    >>> round(float(box.mass(ba.posterior(counts, ba.Epsilon(delta=0.05)))), 4)
+    0.963
+    """
+    prob = check_prob(prob)
+    check_choice(method, "method", RECTANGLES)
+    check_choice(split, "split", ("bonferroni", "none"))
+    tail = (1 - prob) / (4 if split == "bonferroni" else 2)
+    return Rectangle(
+        fnr=proportion_interval(counts.fn, counts.n_pos, tail, method=method),
+        fpr=proportion_interval(counts.fp, counts.n_neg, tail, method=method),
+        method=method,
+        prob=prob,
+        tail=tail,
+        split=split,
+    )
+
+
+def proportion_interval(
+    k: ArrayLike, n: ArrayLike, tail: float, *, method: str = "clopper-pearson"
+) -> tuple[Array, Array]:
+    """Return an interval of a binomial proportion.
+
+    Parameters
+    ----------
+    k, n : array_like of int
+        Successes and trials; they broadcast. Without trials the interval is (0, 1).
+    tail : float
+        One-sided tail of either end, in (0, ½).
+    method : {"clopper-pearson", "jeffreys", "wilson"}
+        "clopper-pearson" is guaranteed; "jeffreys" has the equal tails of the Beta(k + ½, n − k + ½)
+        posterior, with ends 0 at k = 0 and 1 at k = n; "wilson" inverts the score test and is
+        asymptotic.
+
+    Returns
+    -------
+    (lower, upper) : tuple of numpy.ndarray
+
+    Examples
+    --------
+    >>> lower, upper = proportion_interval(0, 1000, 5e-8)
+    >>> print(f"{upper:.12f}")
+    0.016670722432
+    """
+    check_choice(method, "method", RECTANGLES)
+    k, n = np.broadcast_arrays(np.asarray(k, float), np.asarray(n, float))
+    if method == "wilson":
+        z2 = special.ndtri(tail) ** 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre = (k + z2 / 2) / (n + z2)
+            half = np.sqrt(z2) / (n + z2) * np.sqrt(k * (n - k) / n + z2 / 4)
+        lower, upper = centre - half, centre + half
+    else:
+        # Upper ends by the complement's quantile: 1 − tail would lose the tail's digits.
+        shift = 1.0 if method == "clopper-pearson" else 0.5
+        a, b = k + 1 - shift, n - k + 1 - shift
+        lower = special.betaincinv(np.where(k > 0, a, 1), n - k + shift, tail)
+        upper = special.betainccinv(k + shift, np.where(k < n, b, 1), tail)
+    # At k = 0 and k = n the end is the boundary, also where a formula leaves rounding.
+    return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
+
+
+# -- log ratios --------------------------------------------------------------------------------------
+
+
+def _log_ratio_ends(
+    counts: AttackCounts, measure: Epsilon, prob: float, method: str, split: Split
+) -> tuple[Array, Array]:
+    """The largest of the measure's log ratios, each with its own interval."""
+    pos, neg = counts.n_pos, counts.n_neg
+    terms: dict[str, tuple[Any, Any, Any, Any]] = {
+        "fpr": (counts.tp, pos, counts.fp, neg),
+        "fnr": (counts.tn, neg, counts.fn, pos),
+    }
+    chosen = [terms[name] for name in terms if measure.term in ("max", name)]
+    if measure.folded:
+        chosen += [(counts.fn, pos, counts.tn, neg), (counts.fp, neg, counts.tp, pos)]
+    tail = (1 - prob) / 2 / (len(chosen) if split == "bonferroni" else 1)
+    z = -float(special.ndtri(tail))
+    ends = [_ratio_bounds(*term, delta=measure.delta, z=z, method=method) for term in chosen]
+    lower = np.maximum.reduce([end[0] for end in ends])
+    upper = np.maximum.reduce([end[1] for end in ends])
+    return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+
+def _ratio_bounds(
+    hit: Array, n_hit: Array, miss: Array, n_miss: Array, *, delta: float, z: float, method: str
+) -> tuple[Array, Array]:
+    """Interval of log((hit/n_hit − δ) / (miss/n_miss)) by one of the four methods."""
+    y1, n1, y2, n2 = np.broadcast_arrays(*(np.asarray(v, float) for v in (hit, n_hit, miss, n_miss)))
+    none1, none2 = y1 == 0, y2 == 0
+    full1, full2 = y1 == n1, y2 == n2
+    if method != "bailey":  # the others correct full counts only where both are, for 0 variance
+        full1 = full2 = full1 & full2
+    y1, y2 = np.where(full1, n1 - 0.5, y1), np.where(full2, n2 - 0.5, y2)
+    y1, n1, y2, n2 = CORRECTIONS[method](y1, n1, y2, n2, z)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        p1, p2 = y1 / n1, y2 / n2
+        top = p1 - delta
+        # Relative variances of the numerator and the denominator (delta method).
+        v1, v2 = p1 * (1 - p1) / n1 / top**2, (1 - p2) / y2
+        log_ratio = np.log(top / p2)
+        if method == "bailey":
+            spread = z / 3 * np.sqrt(v1 + v2 - z**2 * v1 * v2 / 9)
+            scale = 1 - z**2 * v2 / 9
+            below, above = (3 * np.log((1 + sign * spread) / scale) for sign in (-1, 1))
+        else:
+            step = z * np.sqrt(v1 + v2)
+            above = 2 * np.arcsinh(step / 2) if method == "inv-sinh" else step
+            below = -above
+        lower, upper = log_ratio + below, log_ratio + above
+    lower = np.where(none1 | (top <= 0) | np.isnan(lower), -np.inf, lower)
+    upper = np.where(none2 | (top <= 0) | np.isnan(upper), np.inf, upper)
+    return lower, upper
+
+
+Correction = Callable[[Array, Array, Array, Array, float], tuple[Array, Array, Array, Array]]
+
+
+def _half(y1: Array, n1: Array, y2: Array, n2: Array, z: float) -> tuple[Array, ...]:
+    return np.where(y1 == 0, 0.5, y1), n1, np.where(y2 == 0, 0.5, y2), n2
+
+
+def _walter(y1: Array, n1: Array, y2: Array, n2: Array, z: float) -> tuple[Array, ...]:
+    return y1 + 0.5, n1 + 0.5, y2 + 0.5, n2 + 0.5
+
+
+def _newcombe(y1: Array, n1: Array, y2: Array, n2: Array, z: float) -> tuple[Array, ...]:
+    return np.where(y1 == 0, z**2, y1), n1, np.where(y2 == 0, z**2, y2), n2
+
+
+#: What each method puts in place of a zero count.
+CORRECTIONS: dict[str, Correction] = {
+    "katz-log": _half,
+    "adjusted-log": _walter,
+    "bailey": _half,
+    "inv-sinh": _newcombe,
+}
