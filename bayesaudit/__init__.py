@@ -22,6 +22,9 @@ _EXPORTS: dict[str, str] = {
     "Measure": "measures",
     "BetaRate": "rates",
     "IndependentRates": "rates",
+    "confidence_interval": "intervals",
+    "rectangle": "intervals",
+    "boundary_polygon": "measures",
     "ExactPosterior": "posterior",
     "posterior": "posterior",
 }
@@ -31,6 +34,12 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
+    from bayesaudit._interval import Interval
+    from bayesaudit.counts import AttackCounts
+    from bayesaudit.intervals import confidence_interval, rectangle
+    from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
+    from bayesaudit.posterior import ExactPosterior, posterior
+    from bayesaudit.rates import BetaRate, IndependentRates
 
 
 def __getattr__(name: str) -> Any:

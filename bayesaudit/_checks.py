@@ -64,7 +64,9 @@ def check_prob(value: Any, name: str = "prob") -> float:
     """Return an interval's mass, a float strictly between 0 and 1; hint at a percentage."""
     number = check_number(value, name)
     if 1 < number < 100:
-        raise ValueError(f"{name} must be in (0, 1), got {number!r}; did you mean {number / 100:g}?")
+        raise ValueError(
+            f"{name} must be in (0, 1), got {number!r}; did you mean {number / 100:g}?"
+        )
     if not 0 < number < 1:
         raise ValueError(f"{name} must be in (0, 1), got {number!r}.")
     return number

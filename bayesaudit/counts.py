@@ -370,16 +370,18 @@ def _whole(text: str, name: str) -> int:
         value = float(text) if not text.lstrip("+-").isdigit() else int(text)
         return int(check_integers(value, name))
     except (TypeError, ValueError, OverflowError) as error:
-        rule = str(error) if str(error).startswith(name) else f"{name} must be a whole number, got {text!r}."
+        rule = (
+            str(error)
+            if str(error).startswith(name)
+            else f"{name} must be a whole number, got {text!r}."
+        )
         raise DataError(rule) from None
 
 
 def warn_if_empty(counts: AttackCounts) -> None:
     """Warn once where a rate rests on no data: its posterior is then the prior."""
     empty = [
-        name
-        for name, total in (("FNR", counts.n_pos), ("FPR", counts.n_neg))
-        if np.any(total == 0)
+        name for name, total in (("FNR", counts.n_pos), ("FPR", counts.n_neg)) if np.any(total == 0)
     ]
     if empty:
         warnings.warn(
@@ -387,5 +389,3 @@ def warn_if_empty(counts: AttackCounts) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-

@@ -100,7 +100,9 @@ def confidence_interval(
     if method in RECTANGLES:
         return rectangle(counts, prob, method=method, split=split).interval(measure)
     if not isinstance(measure, Epsilon):
-        raise ValueError(f"method {method!r} is a log ratio: measure must be Epsilon, got {measure!r}.")
+        raise ValueError(
+            f"method {method!r} is a log ratio: measure must be Epsilon, got {measure!r}."
+        )
     lower, upper = _log_ratio_ends(counts, measure, prob, method, split)
     return Interval(
         lower=lower[()],
@@ -282,7 +284,9 @@ def _ratio_bounds(
     hit: Array, n_hit: Array, miss: Array, n_miss: Array, *, delta: float, z: float, method: str
 ) -> tuple[Array, Array]:
     """Interval of log((hit/n_hit − δ) / (miss/n_miss)) by one of the four methods."""
-    y1, n1, y2, n2 = np.broadcast_arrays(*(np.asarray(v, float) for v in (hit, n_hit, miss, n_miss)))
+    y1, n1, y2, n2 = np.broadcast_arrays(
+        *(np.asarray(v, float) for v in (hit, n_hit, miss, n_miss))
+    )
     none1, none2 = y1 == 0, y2 == 0
     full1, full2 = y1 == n1, y2 == n2
     if method != "bailey":  # the others correct full counts only where both are, for 0 variance

@@ -197,7 +197,9 @@ def _rates(
     x, y = np.asarray(fnr, float), np.asarray(fpr, float)
     for value, name in ((x, "fnr"), (y, "fpr")):
         if np.any((value < 0) | (value > 1)):
-            raise ValueError(f"{name} must be in [0, 1], got {value[(value < 0) | (value > 1)][0]}.")
+            raise ValueError(
+                f"{name} must be in [0, 1], got {value[(value < 0) | (value > 1)][0]}."
+            )
     xc = 1 - x if tpr is None else np.asarray(tpr, float)
     yc = 1 - y if tnr is None else np.asarray(tnr, float)
     return x, y, xc, yc
@@ -470,7 +472,9 @@ class GaussianMu(Measure):
             return special.log_ndtr(-level / 2), special.ndtr(level / 2)
 
         straight = _pair(Wedge("fnr", False, curve, inverse, start))
-        return straight + _pair(Wedge("fnr", True, curve, inverse, start)) if self.fold else straight
+        return (
+            straight + _pair(Wedge("fnr", True, curve, inverse, start)) if self.fold else straight
+        )
 
 
 def _probit(x: Array, xc: Array) -> Array:
@@ -558,7 +562,9 @@ class Advantage(Measure):
                 return np.log(half), np.clip((1 + level) / 2, 0.0, 1.0)
 
         straight = _pair(Wedge("fnr", False, curve, inverse, start))
-        return straight + _pair(Wedge("fnr", True, curve, inverse, start)) if self.fold else straight
+        return (
+            straight + _pair(Wedge("fnr", True, curve, inverse, start)) if self.fold else straight
+        )
 
 
 def boundary_polygon(measure: Measure, level: float, *, points: int = 257) -> Array:

@@ -19,7 +19,14 @@ from bayesaudit._checks import check_number
 from bayesaudit._quadrature import legendre_rule, tanh_sinh_rule
 from bayesaudit.counts import AttackCounts
 
-__all__ = ["BetaRate", "IndependentRates", "Prior", "RateMarginal", "check_prior", "conjugate_rates"]
+__all__ = [
+    "BetaRate",
+    "IndependentRates",
+    "Prior",
+    "RateMarginal",
+    "check_prior",
+    "conjugate_rates",
+]
 
 Array = NDArray[np.float64]
 #: "jeffreys", "uniform", (a, b) for both rates, or {"fnr": (a, b), "fpr": (a, b)}.
@@ -186,6 +193,10 @@ class BetaRate:
         """Quantile of the rate; q in [0, 1] broadcasts against (size,)."""
         return special.betaincinv(self.a, self.b, q)
 
+    def isf(self, p: ArrayLike) -> Array:
+        """Return the rate whose survival is p, a quantile given by its upper tail."""
+        return special.betainccinv(self.a, self.b, p)
+
     def mirrored(self) -> "BetaRate":
         """Return the Beta of the complement."""
         low, high = self.support
@@ -348,7 +359,11 @@ def conjugate_rates(counts: AttackCounts, prior: Prior = "jeffreys") -> Independ
     """
     shapes = check_prior(prior)
     return IndependentRates(
-        fnr=BetaRate(np.ravel(counts.fn) + shapes["fnr"][0], np.ravel(counts.tp) + shapes["fnr"][1]),
-        fpr=BetaRate(np.ravel(counts.fp) + shapes["fpr"][0], np.ravel(counts.tn) + shapes["fpr"][1]),
+        fnr=BetaRate(
+            np.ravel(counts.fn) + shapes["fnr"][0], np.ravel(counts.tp) + shapes["fnr"][1]
+        ),
+        fpr=BetaRate(
+            np.ravel(counts.fp) + shapes["fpr"][0], np.ravel(counts.tn) + shapes["fpr"][1]
+        ),
         shape=counts.shape,
     )

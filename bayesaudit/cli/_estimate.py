@@ -1,16 +1,218 @@
-"""``bayesaudit estimate``."""
+"""``bayesaudit estimate``: the exact posterior of epsilon beside the classical intervals."""
 
 import argparse
+from typing import Any
+
+from bayesaudit.cli._input import (
+    AttackInput,
+    add_input_arguments,
+    add_question_arguments,
+    collected,
+    read_input,
+)
 
 __all__ = ["add_parser", "run"]
 
+EPILOG = """\
+examples:
+  bayesaudit estimate --fn 35 --tp 65 --fp 25 --tn 75 --delta 1e-5
+  bayesaudit estimate scores.csv --threshold 0.5 --delta 0 --claim 2 --json
+"""
+#: Where the folded interval and that of the declared direction are the same to a reader.
+SAME = 1e-6
 
-def add_parser(commands) -> None:
-    """Add the command's arguments."""
-    parser = commands.add_parser("estimate", help="the posterior of epsilon from attack counts")
+
+def add_parser(commands: Any) -> None:
+    """Add the command and its arguments."""
+    parser = commands.add_parser(
+        "estimate",
+        help="the exact posterior of epsilon from what an attack guessed",
+        description="The exact posterior of epsilon from what an attack guessed, beside the "
+        "classical intervals, each with what it promises.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_input_arguments(parser)
+    add_question_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command."""
-    raise ValueError("not there yet")
+    """Read the input, estimate, print; return the exit status."""
+    from bayesaudit._checks import check_nonnegative, check_prob, check_probability
+    from bayesaudit.cli._output import emit_json, print_warnings
+
+    deltas = [check_probability(delta, "--delta") for delta in args.delta or [1e-5]]
+    check_prob(args.prob, "--prob")
+    if args.claim is not None:
+        check_nonnegative(args.claim, "--claim")
+    attack = read_input(args)
+    with collected() as notes:
+        notes += attack.warnings
+        documents = [_document(args, attack, tally, deltas, notes) for tally in _tallies(attack)]
+    for document in documents:
+        document["warnings"] = list(dict.fromkeys(notes))
+    if args.json:
+        emit_json(documents[0] if len(documents) == 1 else _many(documents))
+    else:
+        for number, document in enumerate(documents):
+            if number:
+                print()
+            _print(document, args)
+    print_warnings(documents[0]["warnings"])
+    return 0
+
+
+def _tallies(attack: AttackInput) -> list[Any]:
+    if attack.per_model:
+        return [attack.counts.pooled()]
+    if not attack.counts.shape:
+        return [attack.counts]
+    return [attack.counts[i] for i in range(attack.counts.shape[0])]
+
+
+def _many(documents: list[dict]) -> dict:
+    """One object for a file with several tallies: the first one's shape, results in a list."""
+    first = documents[0]
+    inputs = {**first["inputs"], "counts": [doc["inputs"]["counts"] for doc in documents]}
+    return {
+        **first,
+        "inputs": inputs,
+        "results": {"tallies": [doc["results"] for doc in documents]},
+    }
+
+
+def _document(
+    args: argparse.Namespace,
+    attack: AttackInput,
+    counts: Any,
+    deltas: list[float],
+    notes: list[str],
+) -> dict:
+    from bayesaudit.cli._output import envelope
+
+    by_delta = [_estimate(args, counts, delta, notes) for delta in deltas]
+    results = dict(by_delta[0])
+    if len(deltas) > 1:
+        results["by_delta"] = [
+            {"delta": delta, **result} for delta, result in zip(deltas, by_delta, strict=True)
+        ]
+    inputs = {
+        "counts": counts.to_dict(),
+        "source": attack.source,
+        "delta": deltas[0] if len(deltas) == 1 else deltas,
+        "prob": args.prob,
+        "direction": args.direction,
+        "prior": args.prior,
+    }
+    return envelope(inputs=inputs, results=results, warnings=[])
+
+
+def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
+    """The results for one tally at one delta, as the JSON holds them."""
+    from bayesaudit.intervals import METHODS, confidence_interval
+    from bayesaudit.measures import Epsilon
+    from bayesaudit.posterior import posterior
+
+    measure = Epsilon(delta, args.direction)
+    post = posterior(counts, measure, prior=args.prior)
+    epsilon: dict[str, Any] = {"credible": post.to_dict(args.prob)}
+    if args.direction == "both":
+        member = posterior(counts, Epsilon(delta, "member"), prior=args.prior).to_dict(args.prob)
+        if any(abs(member[end] - epsilon["credible"][end]) > SAME for end in ("lower", "upper")):
+            epsilon["credible_member"] = member
+            notes.append(
+                "the attack is near chance or worse: epsilon-hat of direction both folds the two "
+                "directions, so its lower end is positive also for a coin flip; the interval of "
+                "the declared direction stands beside it."
+            )
+    intervals = {
+        method: confidence_interval(counts, measure, args.prob, method=method) for method in METHODS
+    }
+    epsilon["confidence"] = {
+        method: {
+            "lower": float(found.lower),
+            "upper": float(found.upper),
+            "guarantee": found.guarantee,
+            **({"upper_reason": "unbounded"} if found.upper == float("inf") else {}),
+        }
+        for method, found in intervals.items()
+    }
+    claim = None
+    if args.claim is not None:
+        claim = {"epsilon": args.claim, "prob_above": float(post.prob_above(args.claim))}
+    return {"epsilon": epsilon, "claim": claim}
+
+
+# -- for a person --------------------------------------------------------------------------------
+
+
+def _print(document: dict, args: argparse.Namespace) -> None:
+    counts, results = document["inputs"]["counts"], document["results"]
+    print(
+        f"FN {counts['fn']}, FP {counts['fp']}, TP {counts['tp']}, TN {counts['tn']}"
+        f"   direction {args.direction}, prior {_shown_prior(args.prior)}"
+    )
+    deltas = document["inputs"]["delta"]
+    pairs = results.get("by_delta") or [{"delta": deltas, **results}]
+    for pair in pairs:
+        print()
+        _print_one(pair, args.prob)
+
+
+def _print_one(result: dict, prob: float) -> None:
+    from bayesaudit.cli._output import format_table
+
+    epsilon, delta = result["epsilon"], result["delta"]
+    credible = epsilon["credible"]
+    rows = [("exact posterior", *_ends(credible), "credible: holds this posterior mass")]
+    if "credible_member" in epsilon:
+        promise = "credible, of the declared direction alone"
+        rows.append(("  direction member", *_ends(epsilon["credible_member"]), promise))
+    promises = {
+        "guaranteed": "confidence, guaranteed if trials are independent",
+        "asymptotic": "confidence, asymptotic",
+        "posterior": "rectangle of posterior intervals, rate by rate",
+    }
+    for method, found in epsilon["confidence"].items():
+        rows.append((method, *_ends(found), promises[found["guarantee"]]))
+    print(
+        format_table(
+            (f"epsilon at delta {delta:g}", "lower", "upper", f"{prob:.0%} interval"), rows
+        )
+    )
+    line = f"median {credible['median']:.5f}, mean {credible['mean']:.5f}"
+    if credible["prob_zero"] >= 1e-4:
+        line += f", P(epsilon-hat = 0 | data) = {credible['prob_zero']:.3g}"
+    print(line)
+    if result["claim"] is not None:
+        claim = result["claim"]
+        print(f"P(epsilon-hat > {claim['epsilon']:g} | data) = {claim['prob_above']:.6g}")
+    print(_conclusion(epsilon, delta, prob))
+
+
+def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
+    shown = epsilon.get("credible_member", epsilon["credible"])
+    guaranteed = epsilon["confidence"]["clopper-pearson"]["lower"]
+    one_sided = f"{(1 + prob) / 2:.4g}"
+    text = (
+        f"Given these counts, epsilon-hat lies in [{shown['lower']:.5f}, {shown['upper']:.5f}] with "
+        f"posterior probability {prob:g}"
+    )
+    if guaranteed > 0:
+        return (
+            f"{text}; with confidence {one_sided} the training leaks at least epsilon "
+            f"{guaranteed:.5f} at delta {delta:g}."
+        )
+    return f"{text}; with confidence {one_sided} no leak is shown at delta {delta:g}."
+
+
+def _ends(interval: dict) -> tuple[str, str]:
+    return tuple(f"{interval[end]:.5f}" for end in ("lower", "upper"))
+
+
+def _shown_prior(prior: Any) -> str:
+    if isinstance(prior, dict):
+        return ", ".join(f"{rate} Beta({a:g}, {b:g})" for rate, (a, b) in prior.items())
+    return prior if isinstance(prior, str) else f"Beta({prior[0]:g}, {prior[1]:g})"

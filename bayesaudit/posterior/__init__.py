@@ -42,6 +42,4 @@ def posterior(data: Any, measure: Measure, *, prior: Prior = "jeffreys") -> Exac
         return ExactPosterior(conjugate_rates(data, prior), measure, data, prior)
     if isinstance(data, IndependentRates):
         return ExactPosterior(data, measure)
-    raise TypeError(
-        f"data must be AttackCounts or IndependentRates, got {type(data).__name__}."
-    )
+    raise TypeError(f"data must be AttackCounts or IndependentRates, got {type(data).__name__}.")

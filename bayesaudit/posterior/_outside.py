@@ -45,9 +45,7 @@ class Outside:
         by_curve: dict[int, list[Wedge]] = {}
         for wedge in measure.wedges():
             by_curve.setdefault(id(wedge.curve), []).append(wedge)
-        self._pieces = [
-            piece for wedges in by_curve.values() for piece in _pieces(wedges, rates)
-        ]
+        self._pieces = [piece for wedges in by_curve.values() for piece in _pieces(wedges, rates)]
 
     def __call__(self, index: Array, level: Array, *, density: bool = False) -> tuple[Array, Array]:
         """Return survival and density at one level for each chosen tally.
@@ -217,9 +215,7 @@ class _Piece:
         corner = np.full(rows.size, -np.inf)
         chosen = np.flatnonzero(np.repeat(self.corner, index.size))
         at = log_start[chosen, None], start_c[chosen, None]
-        corner[chosen] = (
-            outer.take(chosen).log_cdf(*at) + inner.take(chosen).log_cdf(*at)
-        )[:, 0]
+        corner[chosen] = (outer.take(chosen).log_cdf(*at) + inner.take(chosen).log_cdf(*at))[:, 0]
         right = np.full_like(left, np.pi / 2)
         if self.wedge.inverse is not None:
             zero = np.zeros(rows.size)
@@ -232,9 +228,7 @@ def _angle(x: Array, xc: Array) -> Array:
     return np.arctan2(np.sqrt(np.maximum(x, 0.0)), np.sqrt(np.maximum(xc, 0.0)))
 
 
-def _between(
-    marginal: RateMarginal, low: tuple[Array, Array], high: tuple[Array, Array]
-) -> Array:
+def _between(marginal: RateMarginal, low: tuple[Array, Array], high: tuple[Array, Array]) -> Array:
     """P(low < rate <= high) as a difference of whichever tails are small."""
     (x0, x0c), (x1, x1c) = ((end[0][:, None], end[1][:, None]) for end in (low, high))
     below = marginal.cdf(x1, x1c) - marginal.cdf(x0, x0c)

@@ -102,8 +102,16 @@ def _inside(low: Array, high: Array, scale: Array) -> Array:
     scale = np.where(np.isfinite(scale), scale, 1.0)
     with np.errstate(invalid="ignore"):
         middle = (low + high) / 2
-    middle = np.where(np.isinf(high) & np.isfinite(low), 2 * np.maximum(low, 0) + low * (low < 0) / 2 + scale, middle)
-    middle = np.where(np.isinf(low) & np.isfinite(high), 2 * np.minimum(high, 0) + high * (high > 0) / 2 - scale, middle)
+    middle = np.where(
+        np.isinf(high) & np.isfinite(low),
+        2 * np.maximum(low, 0) + low * (low < 0) / 2 + scale,
+        middle,
+    )
+    middle = np.where(
+        np.isinf(low) & np.isfinite(high),
+        2 * np.minimum(high, 0) + high * (high > 0) / 2 - scale,
+        middle,
+    )
     return np.where(np.isinf(low) & np.isinf(high), 0.0, middle)
 
 

@@ -112,7 +112,9 @@ class ExactPosterior:
 
     def pdf(self, level: ArrayLike) -> Array:
         """Return the posterior density of the part without atom, per unit of the measure."""
-        return self._at(level, lambda index, x: self._outside(index, x, density=True)[1], limits=(0.0, 0.0))
+        return self._at(
+            level, lambda index, x: self._outside(index, x, density=True)[1], limits=(0.0, 0.0)
+        )
 
     def prob_above(self, level: ArrayLike) -> Array:
         """Return P(measure > level | data), the posterior answer to a claim."""
@@ -294,4 +296,3 @@ class ExactPosterior:
             "mean": float(self.mean()),
             "prob_zero": float(self.prob_zero),
         }
-
