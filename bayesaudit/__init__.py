@@ -25,8 +25,8 @@ _EXPORTS: dict[str, str] = {
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
-    "ExactPosterior": "posterior",
-    "posterior": "posterior",
+    "ExactPosterior": "posteriors",
+    "posterior": "posteriors",
 }
 _MODULES: tuple[str, ...] = ()
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bayesaudit.counts import AttackCounts
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
-    from bayesaudit.posterior import ExactPosterior, posterior
+    from bayesaudit.posteriors import ExactPosterior, posterior
     from bayesaudit.rates import BetaRate, IndependentRates
 
 

@@ -1,4 +1,4 @@
-"""Checks at the public boundary: one function a rule; a message names the argument, rule and value."""
+"""Checks at the public boundary: one function a rule; messages name argument, rule and value."""
 
 from collections.abc import Collection
 from typing import Any

@@ -21,7 +21,7 @@ from bayesaudit._checks import check_choice, check_prob
 from bayesaudit._interval import Interval
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon, Measure
-from bayesaudit.posterior.exact import ExactPosterior
+from bayesaudit.posteriors.exact import ExactPosterior
 
 __all__ = ["METHODS", "Rectangle", "confidence_interval", "proportion_interval", "rectangle"]
 
@@ -115,7 +115,7 @@ def confidence_interval(
     )
 
 
-# -- rectangles --------------------------------------------------------------------------------------
+# -- rectangles ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,9 +225,9 @@ def proportion_interval(
     tail : float
         One-sided tail of either end, in (0, ½).
     method : {"clopper-pearson", "jeffreys", "wilson"}
-        "clopper-pearson" is guaranteed; "jeffreys" has the equal tails of the Beta(k + ½, n − k + ½)
-        posterior, with ends 0 at k = 0 and 1 at k = n; "wilson" inverts the score test and is
-        asymptotic.
+        "clopper-pearson" is guaranteed; "jeffreys" has the equal tails of the posterior
+        Beta(k + ½, n − k + ½), with ends 0 at k = 0 and 1 at k = n; "wilson" inverts the score
+        test and is asymptotic.
 
     Returns
     -------
@@ -257,13 +257,13 @@ def proportion_interval(
     return np.where(k == 0, 0.0, lower), np.where(k == n, 1.0, upper)
 
 
-# -- log ratios --------------------------------------------------------------------------------------
+# -- log ratios ----------------------------------------------------------------------------------
 
 
 def _log_ratio_ends(
     counts: AttackCounts, measure: Epsilon, prob: float, method: str, split: Split
 ) -> tuple[Array, Array]:
-    """The largest of the measure's log ratios, each with its own interval."""
+    """Return the ends of the largest of the measure's log ratios, each with its own interval."""
     pos, neg = counts.n_pos, counts.n_neg
     terms: dict[str, tuple[Any, Any, Any, Any]] = {
         "fpr": (counts.tp, pos, counts.fp, neg),

@@ -179,7 +179,7 @@ class Measure(ABC):
 
 
 def _curve_of(boundary: Callable[[Array], Array], level: Array) -> tuple[Array, Array, Array]:
-    """A wedge's curve from `region` alone: the slope is a central difference."""
+    """Return a wedge's curve from `region` alone; the slope is a central difference."""
     step = 6e-6 * np.maximum(1.0, np.abs(level))
     y = np.clip(boundary(level), 0.0, 1.0)
     slope = (boundary(level - step) - boundary(level + step)) / (2 * step)

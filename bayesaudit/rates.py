@@ -233,7 +233,7 @@ class BetaRate:
 
     @staticmethod
     def _made(**parts: Any) -> "BetaRate":
-        """A marginal whose checked shapes and derived arrays are known already."""
+        """Make a marginal whose checked shapes and derived arrays are known already."""
         rate = object.__new__(BetaRate)
         rate.__dict__.update(parts)
         return rate

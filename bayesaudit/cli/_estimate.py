@@ -110,10 +110,10 @@ def _document(
 
 
 def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
-    """The results for one tally at one delta, as the JSON holds them."""
+    """Return the results for one tally at one delta, as the JSON holds them."""
     from bayesaudit.intervals import METHODS, confidence_interval
     from bayesaudit.measures import Epsilon
-    from bayesaudit.posterior import posterior
+    from bayesaudit.posteriors import posterior
 
     measure = Epsilon(delta, args.direction)
     post = posterior(counts, measure, prior=args.prior)
@@ -177,11 +177,8 @@ def _print_one(result: dict, prob: float) -> None:
     }
     for method, found in epsilon["confidence"].items():
         rows.append((method, *_ends(found), promises[found["guarantee"]]))
-    print(
-        format_table(
-            (f"epsilon at delta {delta:g}", "lower", "upper", f"{prob:.0%} interval"), rows
-        )
-    )
+    header = (f"epsilon at delta {delta:g}", "lower", "upper", f"{100 * prob:g} % interval")
+    print(format_table(header, rows))
     line = f"median {credible['median']:.5f}, mean {credible['mean']:.5f}"
     if credible["prob_zero"] >= 1e-4:
         line += f", P(epsilon-hat = 0 | data) = {credible['prob_zero']:.3g}"
@@ -197,8 +194,8 @@ def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
     guaranteed = epsilon["confidence"]["clopper-pearson"]["lower"]
     one_sided = f"{(1 + prob) / 2:.4g}"
     text = (
-        f"Given these counts, epsilon-hat lies in [{shown['lower']:.5f}, {shown['upper']:.5f}] with "
-        f"posterior probability {prob:g}"
+        f"Given these counts, epsilon-hat lies in [{shown['lower']:.5f}, {shown['upper']:.5f}] "
+        f"with posterior probability {prob:g}"
     )
     if guaranteed > 0:
         return (

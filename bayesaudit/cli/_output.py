@@ -48,7 +48,7 @@ def emit_json(document: dict) -> None:
 
 
 def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Align columns of text: the first to the left, the last to the left, the others to the right."""
+    """Align columns of text: the first and the last to the left, the others to the right."""
     table = [list(header), *[list(row) for row in rows]]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     last = len(header) - 1

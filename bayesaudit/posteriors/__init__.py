@@ -4,7 +4,7 @@ from typing import Any
 
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.measures import Measure
-from bayesaudit.posterior.exact import ExactPosterior
+from bayesaudit.posteriors.exact import ExactPosterior
 from bayesaudit.rates import IndependentRates, Prior, conjugate_rates
 
 __all__ = ["ExactPosterior", "posterior"]

@@ -13,8 +13,8 @@ from bayesaudit._interval import Interval, Kind
 from bayesaudit._quadrature import legendre_rule
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
-from bayesaudit.posterior._outside import FAR, Outside
-from bayesaudit.posterior._search import first_guess, shortest, solve
+from bayesaudit.posteriors._outside import FAR, Outside
+from bayesaudit.posteriors._search import first_guess, shortest, solve
 from bayesaudit.rates import IndependentRates, Prior
 
 __all__ = ["ExactPosterior"]
@@ -30,7 +30,7 @@ MEANS = 32
 class ExactPosterior:
     """Posterior of a measure for independent marginals, by quadrature.
 
-    Made by `bayesaudit.posterior`. Every method takes scalars or arrays that broadcast against the
+    Made by `bayesaudit.posteriors`. Every method takes scalars or arrays that broadcast against the
     shape of the tallies, and returns the broadcast shape.
 
     Parameters

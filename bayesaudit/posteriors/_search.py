@@ -10,7 +10,7 @@ from bayesaudit.measures import Measure
 from bayesaudit.rates import IndependentRates
 
 if TYPE_CHECKING:
-    from bayesaudit.posterior.exact import ExactPosterior
+    from bayesaudit.posteriors.exact import ExactPosterior
 
 __all__ = ["first_guess", "shortest", "solve"]
 
@@ -98,21 +98,13 @@ def solve(
 
 
 def _inside(low: Array, high: Array, scale: Array) -> Array:
-    """A point inside brackets that may be infinite on either side."""
+    """Return a point inside brackets that may be infinite on either side."""
     scale = np.where(np.isfinite(scale), scale, 1.0)
     with np.errstate(invalid="ignore"):
         middle = (low + high) / 2
-    middle = np.where(
-        np.isinf(high) & np.isfinite(low),
-        2 * np.maximum(low, 0) + low * (low < 0) / 2 + scale,
-        middle,
-    )
-    middle = np.where(
-        np.isinf(low) & np.isfinite(high),
-        2 * np.minimum(high, 0) + high * (high > 0) / 2 - scale,
-        middle,
-    )
-    return np.where(np.isinf(low) & np.isinf(high), 0.0, middle)
+        middle = np.where(np.isposinf(high), low + np.abs(low) + scale, middle)
+        middle = np.where(np.isneginf(low), high - np.abs(high) - scale, middle)
+    return np.where(np.isneginf(low) & np.isposinf(high), 0.0, middle)
 
 
 def shortest(post: "ExactPosterior", prob: float) -> tuple[Array, Array]:
