@@ -126,6 +126,8 @@ class Rectangle:
     ----------
     fnr, fpr : tuple of numpy.ndarray
         Lower and upper ends, of the tallies' shape.
+    tpr, tnr : tuple of numpy.ndarray
+        The ends of the complements, precise where a rate is near 1.
     method : str
         "clopper-pearson", "jeffreys" or "wilson".
     prob, tail : float
@@ -136,6 +138,8 @@ class Rectangle:
 
     fnr: tuple[Array, Array]
     fpr: tuple[Array, Array]
+    tpr: tuple[Array, Array]
+    tnr: tuple[Array, Array]
     method: str
     prob: float
     tail: float
@@ -143,7 +147,7 @@ class Rectangle:
 
     def interval(self, measure: Measure) -> Interval:
         """Return the range of a measure over the rectangle."""
-        lower, upper = measure.over(self.fnr, self.fpr)
+        lower, upper = measure.over(self.fnr, self.fpr, tpr=self.tpr, tnr=self.tnr)
         return Interval(
             lower=lower[()],
             upper=upper[()],
@@ -160,11 +164,15 @@ class Rectangle:
         Compare with ``posterior.cdf(upper) - posterior.cdf(lower)``, the mass of the region between
         the rectangle's two ε, which is larger.
         """
-        parts = []
-        for marginal, ends in ((posterior.rates.fnr, self.fnr), (posterior.rates.fpr, self.fpr)):
-            low, high = (np.ravel(end)[:, None] for end in ends)
-            parts.append((marginal.cdf(high, 1 - high) - marginal.cdf(low, 1 - low))[:, 0])
-        return (parts[0] * parts[1]).reshape(posterior.shape)[()]
+        total = np.ones(posterior.rates.fnr.size)
+        for marginal, (low, high), (low_c, high_c) in (
+            (posterior.rates.fnr, self.fnr, self.tpr),
+            (posterior.rates.fpr, self.fpr, self.tnr),
+        ):
+            columns = (np.ravel(end)[:, None] for end in (high, low_c, low, high_c))
+            high, low_c, low, high_c = columns
+            total *= (marginal.cdf(high, low_c) - marginal.cdf(low, high_c))[:, 0]
+        return total.reshape(posterior.shape)[()]
 
 
 def rectangle(
@@ -206,6 +214,8 @@ def rectangle(
     return Rectangle(
         fnr=proportion_interval(counts.fn, counts.n_pos, tail, method=method),
         fpr=proportion_interval(counts.fp, counts.n_neg, tail, method=method),
+        tpr=proportion_interval(counts.tp, counts.n_pos, tail, method=method),
+        tnr=proportion_interval(counts.tn, counts.n_neg, tail, method=method),
         method=method,
         prob=prob,
         tail=tail,

@@ -24,6 +24,7 @@ __all__ = ["Advantage", "Epsilon", "GaussianMu", "Measure", "Wedge", "boundary_p
 Array = NDArray[np.float64]
 Direction = Literal["both", "member"]
 Term = Literal["fnr", "fpr", "max"]
+Ends = tuple[ArrayLike, ArrayLike]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,28 +149,36 @@ class Measure(ABC):
         return (Wedge("fnr", False, below), Wedge("fnr", True, above))
 
     def over(
-        self, fnr: tuple[ArrayLike, ArrayLike], fpr: tuple[ArrayLike, ArrayLike]
-    ) -> tuple[Array, Array]:
+        self, fnr: Ends, fpr: Ends, *, tpr: Ends | None = None, tnr: Ends | None = None
+    ) -> Ends:
         """Return the smallest and the largest value over a rectangle of rates.
 
         Parameters
         ----------
         fnr, fpr : tuple of array_like
             Lower and upper ends of the rates.
+        tpr, tnr : tuple of array_like, optional
+            Lower and upper ends of their complements, where these are known more precisely.
 
         Returns
         -------
         (smallest, largest) : tuple of numpy.ndarray
         """
-        (fnr_low, fnr_high), (fpr_low, fpr_high) = fnr, fpr
+        tpr, tnr = tpr or _complement(fnr), tnr or _complement(fpr)
         if not self.folded:
-            return self.of(fnr_high, fpr_high), self.of(fnr_low, fpr_low)
+            return (
+                self.of(fnr[1], fpr[1], tpr=tpr[0], tnr=tnr[0]),
+                self.of(fnr[0], fpr[0], tpr=tpr[1], tnr=tnr[1]),
+            )
         # A folded measure is g(x, y) or g(1−x, 1−y), whichever is larger and at least `lowest`.
         one = self.one_direction()
-        straight = one.over(fnr, fpr)
-        inverted = one.over(_complement(fnr), _complement(fpr))
-        smallest = np.maximum(np.maximum(straight[0], inverted[0]), self.lowest)
-        return smallest, np.maximum(np.maximum(straight[1], inverted[1]), self.lowest)
+        straight = one.over(fnr, fpr, tpr=tpr, tnr=tnr)
+        inverted = one.over(tpr, tnr, tpr=fnr, tnr=fpr)
+        smallest, largest = (
+            np.maximum(np.maximum(a, b), self.lowest)
+            for a, b in zip(straight, inverted, strict=True)
+        )
+        return smallest, largest
 
     def one_direction(self) -> "Measure":
         """Return the measure of the declared direction alone."""
@@ -187,7 +196,7 @@ def _curve_of(boundary: Callable[[Array], Array], level: Array) -> tuple[Array, 
         return np.log(y), 1 - y, np.log(np.maximum(slope, 0.0))
 
 
-def _complement(ends: tuple[ArrayLike, ArrayLike]) -> tuple[Array, Array]:
+def _complement(ends: Ends) -> Ends:
     return 1 - np.asarray(ends[1], float), 1 - np.asarray(ends[0], float)
 
 

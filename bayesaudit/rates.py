@@ -95,7 +95,7 @@ class BetaRate:
     --------
     >>> rate = BetaRate([35.5], [65.5])
     >>> rate.quantile(0.5).round(4)
-    array([0.3508])
+    array([0.3505])
     """
 
     a: Array

@@ -250,13 +250,26 @@ class ExactPosterior:
         if at.size:
             guess = first_guess(self.rates, self.measure, index[at], q[at])
             result[at] = solve(
-                lambda which, x: self._outside(index[at[which]], x, density=True),
+                lambda which, x: self._tail_and_density(index[at[which]], x, tail[at[which]]),
                 q[at],
                 tail[at],
                 guess,
                 (lowest, highest),
             )
         return result
+
+    def _tail_and_density(self, index: Array, level: Array, wanted: Array) -> tuple[Array, Array]:
+        """Return survival and density, both from the far tail where that is what is sought."""
+        sf, pdf = self._outside(index, level, density=True)
+        far = np.flatnonzero((sf < FAR) & (wanted < FAR))
+        if far.size:
+            step = 1e-6 * np.maximum(1.0, np.abs(level[far]))
+            here = self._outside.log_far(index[far], level[far])
+            there = self._outside.log_far(index[far], level[far] + step)
+            sf[far] = np.exp(here)
+            with np.errstate(invalid="ignore"):
+                pdf[far] = sf[far] * (here - there) / step
+        return sf, pdf
 
     def _mean(self, index: Array) -> Array:
         cuts = np.array([1e-9, 1e-3, 0.1, 0.5, 0.9, 0.999, 1 - 1e-9])
