@@ -6,7 +6,7 @@ the conjugate one; a prior whose posterior is not a Beta becomes another margina
 changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
@@ -200,12 +200,14 @@ class BetaRate:
     def mirrored(self) -> "BetaRate":
         """Return the Beta of the complement."""
         low, high = self.support
+        p, q, m, mc, divide_m, divide_mc, inside = self._kernel
         return self._made(
             a=self.b,
             b=self.a,
+            smooth=self.smooth,
             support=(np.pi / 2 - high, np.pi / 2 - low),
             _log_norm=self._log_norm,
-            smooth=self.smooth,
+            _kernel=(q, p, mc, m, divide_mc, divide_m, inside),
         )
 
     def take(self, index: Any) -> "BetaRate":
@@ -213,22 +215,25 @@ class BetaRate:
         return self._made(
             a=self.a[index],
             b=self.b[index],
-            support=tuple(end[index] for end in self.support),
-            _log_norm=self._log_norm[index],
             smooth=self.smooth,
+            _log_norm=self._log_norm[index],
+            _kernel=tuple(part[index] for part in self._kernel),
         )
 
     @staticmethod
     def join(rates: Sequence["BetaRate"]) -> "BetaRate":
         """Return one marginal with the tallies of all."""
+
+        def stacked(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
+            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
         return BetaRate._made(
             a=np.concatenate([rate.a for rate in rates]),
             b=np.concatenate([rate.b for rate in rates]),
-            support=tuple(
-                np.concatenate(ends) for ends in zip(*(r.support for r in rates), strict=True)
-            ),
-            _log_norm=np.concatenate([rate._log_norm for rate in rates]),
             smooth=all(rate.smooth for rate in rates),
+            support=stacked(rate.support for rate in rates),
+            _log_norm=np.concatenate([rate._log_norm for rate in rates]),
+            _kernel=stacked(rate._kernel for rate in rates),
         )
 
     @staticmethod

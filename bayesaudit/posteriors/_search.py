@@ -20,7 +20,10 @@ POINTS = 14
 
 def first_guess(rates: IndependentRates, measure: Measure, index: Array, q: Array) -> Array:
     """Return rough quantiles from a small grid of both rates, one per (tally, q)."""
-    which, inverse = np.unique(index, return_inverse=True)
+    if rates.fnr.size == 1:
+        which, inverse = index[:1], index
+    else:
+        which, inverse = np.unique(index, return_inverse=True)
     grids = []
     for marginal in (rates.fnr, rates.fpr):
         low, high = (np.arcsin(np.sqrt(marginal.quantile(p)))[which] for p in (5e-4, 1 - 5e-4))
@@ -68,6 +71,7 @@ def solve(
     upper = q > 0.5
     todo = np.arange(q.size)
     last_x, last_slope = np.full(q.size, np.nan), np.full(q.size, np.nan)
+    tried = np.zeros(q.size, bool)
     for _ in range(200):
         x = level[todo]
         sf, pdf = evaluate(todo, x)
@@ -85,10 +89,16 @@ def solve(
             newton = -gap / slope
             halley = newton / np.maximum(1 - gap * bend / (2 * slope**2), 0.5)
             new = x + np.where(np.isfinite(halley), halley, newton)
-        good = np.isfinite(new) & (new > low[todo]) & (new < high[todo])
-        new = np.where(good, new, _inside(low[todo], high[todo], np.where(scale > 0, scale, 1.0)))
-        closed = np.nextafter(low[todo], np.inf) >= high[todo]
+        floor, ceiling = low[todo], high[todo]
+        good = (new > floor) & (new < ceiling)
+        closed = np.nextafter(floor, np.inf) >= ceiling
         done = (good & (np.abs(gap) < 1e-7)) | (gap == 0) | closed
+        if not good.all():
+            # An atom may hold q: the lowest value itself is tried before the bracket is cut.
+            atom = ~good & (floor == limits[0]) & np.isfinite(floor) & ~tried[todo]
+            tried[todo[atom]] = True
+            within = _inside(floor, ceiling, np.where(scale > 0, scale, 1.0))
+            new = np.where(good, new, np.where(atom, floor, within))
         last_x[todo], last_slope[todo] = x, slope
         level[todo] = np.where(gap == 0, x, new)
         todo = todo[~done]

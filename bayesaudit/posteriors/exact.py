@@ -241,12 +241,7 @@ class ExactPosterior:
     def _solve(self, index: Array, q: Array, tail: Array) -> Array:
         lowest, highest = self.measure.lowest, self.measure.highest
         result = np.where(tail <= 0, highest, lowest)
-        open_ = (q > 0) & (tail > 0)
-        if self.measure.has_atom and open_.any():
-            at = np.flatnonzero(open_)
-            atom = 1 - self._outside(index[at], np.full(at.size, lowest))[0]
-            open_[at[atom >= q[at]]] = False
-        at = np.flatnonzero(open_)
+        at = np.flatnonzero((q > 0) & (tail > 0))
         if at.size:
             guess = first_guess(self.rates, self.measure, index[at], q[at])
             result[at] = solve(
