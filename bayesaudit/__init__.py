@@ -27,8 +27,11 @@ _EXPORTS: dict[str, str] = {
     "boundary_polygon": "measures",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
+    "load": "sampling",
+    "sample": "sampling",
+    "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ()
+_MODULES: tuple[str, ...] = ("models", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
