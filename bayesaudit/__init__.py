@@ -27,6 +27,8 @@ _EXPORTS: dict[str, str] = {
     "boundary_polygon": "measures",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
+    "DrawsPosterior": "posteriors.draws",
+    "add_measures": "posteriors.draws",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.rates import BetaRate, IndependentRates
+    from bayesaudit.sampling import load, sample, save
 
 
 def __getattr__(name: str) -> Any:
