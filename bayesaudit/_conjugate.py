@@ -36,6 +36,15 @@ def beta_pair(
     return one, other
 
 
+def _prior_pair(
+    rng: np.random.Generator, shape: tuple[float, float], size: tuple[int, ...]
+) -> tuple[Array, Array]:
+    if shape != (0.5, 0.5):
+        return beta_pair(rng, *shape, size)
+    angle = rng.random(size) * (np.pi / 2)
+    return np.sin(angle) ** 2, np.cos(angle) ** 2
+
+
 def conjugate_posterior(
     counts: AttackCounts, shapes: Shapes, *, chains: int, draws: int, seed: np.random.SeedSequence
 ) -> "xr.Dataset":
@@ -51,9 +60,7 @@ def conjugate_posterior(
             )
             found[rate].append(one)
             found[complement].append(other)
-    return dataset(
-        {name: np.stack(values) for name, values in found.items()}, **_dims(counts)
-    )
+    return dataset({name: np.stack(values) for name, values in found.items()}, **_dims(counts))
 
 
 def _dims(counts: AttackCounts) -> dict[str, Any]:
@@ -102,7 +109,7 @@ def closed_form_groups(
         rng = np.random.default_rng(prior_seed)
         groups["prior"] = {}
         for name, (complement, *_) in RATES.items():
-            pair = beta_pair(rng, *shapes[name], (1, prior_draws, *counts.shape))
+            pair = _prior_pair(rng, shapes[name], (1, prior_draws, *counts.shape))
             groups["prior"] |= {name: pair[0], complement: pair[1]}
     built = {name: dataset(variables, **where) for name, variables in groups.items()}
     fixed = {

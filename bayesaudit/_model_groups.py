@@ -1,8 +1,10 @@
 """The groups of any PyMC model beside its posterior: data, predictions, likelihood and prior."""
 
 import contextlib
+import logging
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from pymc.stats import compute_log_likelihood, compute_log_prior
 from bayesaudit._settings import PRIOR_DRAWS, Settings
 from bayesaudit._trees import build_tree
 
-__all__ = ["model_data", "model_groups"]
+__all__ = ["model_data", "model_groups", "quiet_pymc"]
 
 
 def model_data(model: pm.Model) -> dict[str, xr.Dataset]:
@@ -38,6 +40,20 @@ def model_data(model: pm.Model) -> dict[str, xr.Dataset]:
     return groups
 
 
+@contextlib.contextmanager
+def quiet_pymc(quiet: bool) -> Iterator[None]:
+    """Keep standard output clean, and PyMC's log down to errors if `quiet`."""
+    log = logging.getLogger("pymc")
+    before = log.level
+    if quiet:
+        log.setLevel(logging.ERROR)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        log.setLevel(before)
+
+
 def model_groups(
     model: pm.Model,
     built: dict[str, xr.Dataset],
@@ -48,7 +64,7 @@ def model_groups(
     tree = build_tree({"posterior": built["posterior"]}, {})
     found: dict[str, Any] = {}
     quiet = {"progressbar": False}
-    with warnings.catch_warnings(), contextlib.redirect_stdout(sys.stderr):
+    with warnings.catch_warnings(), quiet_pymc(not settings.progress):
         # Some distributions have no compiled sampler; they draw slowly and rightly.
         warnings.filterwarnings("ignore", message=".*object mode.*")
         if "log_likelihood" in wanted:

@@ -89,8 +89,8 @@ def sample(
 
     Notes
     -----
-    Models are compiled with ``numba__fastmath=False``: with PyTensor's default, one seed gives other
-    draws on a cold compile cache than on a warm one.
+    Models are compiled with ``numba__fastmath=False``: with PyTensor's default, one seed gives
+    other draws on a cold compile cache than on a warm one.
 
     Examples
     --------
@@ -244,9 +244,7 @@ class CompiledAudit:
         """
         if self.compiled is None:
             raise ValueError("refit needs sampler='nutpie', got 'pymc'.")
-        settings = Settings(
-            draws, tune, chains, target_accept, random_seed, "nutpie", cores, False
-        )
+        settings = Settings(draws, tune, chains, target_accept, random_seed, "nutpie", cores, False)
         if isinstance(data, AttackCounts):
             data = {
                 "n_pos": data.n_pos,
@@ -265,9 +263,7 @@ class CompiledAudit:
             )
         return build_tree(built, settings.attrs(method="nuts", sampler="nutpie"))
 
-    def sample(
-        self, *, settings: Settings, groups: tuple[str, ...], **root: Any
-    ) -> "xr.DataTree":
+    def sample(self, *, settings: Settings, groups: tuple[str, ...], **root: Any) -> "xr.DataTree":
         """Fit the model to its own data and add the other groups; `bayesaudit.sample` calls it."""
         with _exact_arithmetic():
             if self.compiled is not None:
@@ -335,7 +331,9 @@ class _Progress:
 def _run_pymc(model: "pm.Model", settings: Settings) -> dict[str, "xr.Dataset"]:
     import pymc as pm
 
-    with contextlib.redirect_stdout(sys.stderr):
+    from bayesaudit._model_groups import quiet_pymc
+
+    with quiet_pymc(not settings.progress):
         tree = pm.sample(
             model=model,
             nuts_sampler="pymc",

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ess", "mean_error", "quantile_error", "share_ess", "share_error"]
+__all__ = ["ess", "mean_error", "quantile_error", "share_error", "share_ess"]
 
 Array = NDArray[np.float64]
 

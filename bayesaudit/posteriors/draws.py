@@ -43,10 +43,10 @@ class DrawsPosterior:
 
     Notes
     -----
-    The CDF is the share of draws at most a level, quantiles are its inverse (the smallest draw whose
-    CDF reaches q), and the density is a Gaussian kernel estimate, reflected at the ends of the
-    measure's range, of the part without atom. Infinite draws are legal: they are mass above every
-    level.
+    The CDF is the share of draws at most a level, quantiles are its inverse (the smallest draw
+    whose CDF reaches q), and the density is a Gaussian kernel estimate, reflected at the ends of
+    the measure's range, of the part without atom. Infinite draws are legal: they are mass above
+    every level.
 
     References
     ----------
