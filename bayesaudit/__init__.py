@@ -25,6 +25,10 @@ _EXPORTS: dict[str, str] = {
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
+    "BetaBinomialRate": "clustered",
+    "beta_binomial_rates": "clustered",
+    "ModelComparison": "comparison",
+    "compare": "comparison",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "DrawsPosterior": "posteriors.draws",
@@ -33,7 +37,7 @@ _EXPORTS: dict[str, str] = {
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("models", "sampling")
+_MODULES: tuple[str, ...] = ("dependence", "models", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
