@@ -124,7 +124,7 @@ class LaplaceCurve:
 
     References
     ----------
-    Dong, Roth and Su (JRSS-B 2022), Appendix A (the curve), arXiv:1905.02383.
+    Dong, Roth and Su, *Gaussian Differential Privacy* (JRSS-B 2022); arXiv:1905.02383.
     """
 
     name: str = "laplace"

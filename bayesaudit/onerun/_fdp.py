@@ -92,8 +92,8 @@ def f_dp_rejects(
 
     References
     ----------
-    Mahloujifar, Melis and Chaudhuri, *Auditing f-Differential Privacy in One Run* (2024),
-    Theorem 9 and Algorithm 3; arXiv:2410.22235.
+    Mahloujifar, Melis and Chaudhuri, *Auditing f-Differential Privacy in One Run* (ICML 2025),
+    the recursion on right and wrong guesses (r_i, h_i); arXiv:2410.22235.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def f_dp_p_value(
 
     References
     ----------
-    Mahloujifar, Melis and Chaudhuri (2024), Algorithm 3; arXiv:2410.22235.
+    Mahloujifar, Melis and Chaudhuri (ICML 2025); arXiv:2410.22235.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def f_dp_parameter_lower(
 
     References
     ----------
-    Mahloujifar, Melis and Chaudhuri (2024), Algorithm 3; arXiv:2410.22235.
+    Mahloujifar, Melis and Chaudhuri (ICML 2025); arXiv:2410.22235.
 
     Examples
     --------
