@@ -86,7 +86,7 @@ class OneRunAudit:
             return self.curve.assumption
         if isinstance(self.curve, EpsilonDeltaCurve):
             return _INDEPENDENT
-        return f"{_INDEPENDENT}; and {self.curve.assumption}"
+        return f"{_INDEPENDENT}; {self.curve.assumption}"
 
     @property
     def independent_canaries(self) -> bool:

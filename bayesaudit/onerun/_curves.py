@@ -48,8 +48,7 @@ class GaussianCurve:
 
     name: str = "gaussian"
     assumption: str = (
-        "the mechanism's trade-off curve is Gaussian (mu-GDP); "
-        "epsilon follows from mu only under this assumption"
+        "assumes a Gaussian trade-off curve (mu-GDP), which (epsilon, delta)-DP does not give"
     )
 
     def inverse(self, parameter: float) -> Callable[[float], float]:
@@ -128,7 +127,9 @@ class LaplaceCurve:
     """
 
     name: str = "laplace"
-    assumption: str = "the mechanism's trade-off curve is that of the Laplace mechanism"
+    assumption: str = (
+        "assumes the Laplace mechanism's trade-off curve, which (epsilon, delta)-DP does not give"
+    )
 
     def inverse(self, parameter: float) -> Callable[[float], float]:
         """Return the inverse of 1 - f, in its three pieces."""
