@@ -11,13 +11,17 @@ from bayesaudit.onerun._invert import largest_rejected
 __all__ = ["f_dp_p_value", "f_dp_parameter_lower", "f_dp_rejects"]
 
 
+# A step below this share is rounding, which otherwise creeps on for 1e5 steps and more.
+_STANDSTILL = 2e-15
+
+
 def rejects(inverse: Callable[[float], float], m: int, r: int, v: int, level: float) -> bool:
     """Run the recursion; the arguments are checked already."""
     right, wrong, all_guesses = level * v / m, level * (r - v) / m, r / m
     for i in range(v - 1, -1, -1):
         lowest = inverse(right)
-        if lowest <= wrong:
-            break  # neither will ever change again
+        if lowest - wrong <= _STANDSTILL * wrong:
+            break  # neither will change again, but for rounding; not rejecting is the safe side
         right += i / (r - i) * (lowest - wrong)
         wrong = lowest
         if right + wrong > all_guesses:
@@ -162,7 +166,7 @@ def f_dp_parameter_lower(
     Returns
     -------
     float
-        The largest rejected parameter, >= 0, to a relative 1e-14.
+        The largest rejected parameter, >= 0, to a relative 1e-11.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def smallest_not_rejected(p_value: Callable[[float], float], level: float) -> fl
     return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
 
 
-def largest_rejected(rejects: Callable[[float], bool], *, relative: float = 1e-14) -> float:
+def largest_rejected(rejects: Callable[[float], bool], *, relative: float = 1e-12) -> float:
     """Return sup{x >= 0: rejects(x)} (0 if nothing is rejected) by bisection, never above it."""
     if not rejects(0.0):
         return 0.0
