@@ -82,6 +82,7 @@ def test_epsilon_limits(mu, delta, epsilon):
         (3.0, 1.0, np.inf),
         (np.inf, 0.1, np.inf),
         (0.0, 0.38292492254802624, 1.0),
+        (0.0, 0.5, 1.3489795003921634),
     ],
 )
 def test_mu_limits(epsilon, delta, mu):

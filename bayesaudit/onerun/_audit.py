@@ -296,6 +296,9 @@ def audit(
 
     Notes
     -----
+    A guess may use all scores, but no true bits: guesses that adapt to bits already scored (Keinan
+    et al. 2025, arXiv:2503.07199) are covered by ``"steinke"`` alone.
+
     Limits: no guesses, or none right, give 0. With delta > 0 no valid (epsilon, delta) bound
     exceeds 0 unless n_guesses > n_canaries delta / level, since a mechanism that reveals
     m delta / level random bits with probability `level` is (0, delta)-DP.

@@ -53,6 +53,8 @@ class GaussianCurve:
 
     def inverse(self, parameter: float) -> Callable[[float], float]:
         """Return y -> Phi(Phi^-1(y) - mu)."""
+        if parameter == 0:
+            return lambda y: y
         from statistics import NormalDist
 
         quantile = NormalDist().inv_cdf

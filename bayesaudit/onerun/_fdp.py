@@ -34,7 +34,7 @@ def p_value(inverse: Callable[[float], float], m: int, r: int, v: int) -> float:
     if v == 0 or not rejects(inverse, m, r, v, 1.0):
         return 1.0
     low, high = -745.0, 0.0  # logs of the level: not rejected, rejected
-    while high - low > 1e-13 * max(1.0, -low):
+    while high - low > 1e-10:
         middle = 0.5 * (low + high)
         if rejects(inverse, m, r, v, math.exp(middle)):
             high = middle

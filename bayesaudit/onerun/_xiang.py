@@ -32,7 +32,7 @@ def _log_beta_shape(share: NDArray, rest: NDArray, m: int, r: int) -> NDArray:
 
 def _average(value: NDArray, log_density: NDArray, weight: NDArray) -> float:
     mass = weight * np.exp(log_density - log_density.max())
-    return float(mass @ value / mass.sum())
+    return min(1.0, float(mass @ value / mass.sum()))
 
 
 def _panels(edges: list[float]) -> tuple[NDArray, NDArray]:

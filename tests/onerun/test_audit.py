@@ -109,6 +109,23 @@ def test_epsilon_0_unless_there_are_more_guesses_than_bits_that_may_be_revealed(
             assert result.lower == 0.0  # r <= m delta / level
 
 
+@pytest.mark.parametrize(("method", "curve"), ALL)
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-5, 0.5, 1.0])
+def test_p_values_are_probabilities_and_bounds_are_in_order(method, curve, delta):
+    rng = np.random.default_rng(15)
+    for _ in range(12):
+        m = int(rng.integers(1, 3000))
+        r = int(rng.integers(0, m + 1))
+        v = int(rng.integers(r // 2, r + 1))
+        tally = {"n_canaries": m, "n_guesses": r, "n_correct": v, "delta": delta}
+        result = onerun.audit(**tally, method=method, curve=curve)
+        assert result.lower >= 0
+        assert all(0 <= result.p_value(epsilon) <= 1 for epsilon in (0.0, 0.5, 30.0, 700.0))
+        if curve == "epsilon-delta":
+            best = onerun.audit(**tally).lower
+            assert result.lower <= best + 1e-7 if method == "f-dp" else result.lower >= best - 1e-7
+
+
 def test_large_delta_leaves_nothing():
     for method in ("all-subset", "steinke"):
         result = onerun.audit(

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 from bayesaudit import onerun
@@ -117,6 +117,21 @@ def test_counterexample_2_errs_as_often_as_the_event(share, odds):
         assert tail[v] <= 0.036  # (log odds, 0)-DP
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("m", [50, 1000])
+def test_exact_error_under_independent_gaussian_canaries(m, mu):
+    # All are guessed, so that T ~ Bin(m, Phi(mu/2)): both Gaussian bounds hold, and the one that
+    # knows the canaries to be independent is the exact binomial test.
+    tail = binom.sf(np.arange(m + 2) - 1, m, ndtr(mu / 2))
+    epsilon = onerun.GaussianCurve().epsilon(mu, 1e-5)
+    error = {
+        method: tail[smallest_exceeding(m, m, 1e-5, method, "gaussian", epsilon)]
+        for method in ("f-dp", "xiang")
+    }
+    assert error["f-dp"] <= error["xiang"] <= LEVEL
+    assert error["xiang"] > 0.02
+
+
 @pytest.mark.parametrize(("method", "curve"), ANY_DEPENDENCE, ids=lambda x: x)
 def test_no_bound_beats_the_revealed_bits(method, curve):
     # (0, delta)-DP mechanisms that reveal m delta / share bits with probability `share`.
@@ -163,8 +178,6 @@ def test_simulated_error_from_scores(n, epsilon):
 @pytest.mark.parametrize("mu", [0.0, 1.0, 3.0])
 def test_simulated_error_of_gdp_from_counts(n, mu):
     """Gaussian scores at a fixed threshold: mu is covered."""
-    from scipy.special import ndtr
-
     repeats, rng = 4000, np.random.default_rng(62)
     fn = rng.binomial(n, ndtr(-mu / 2), size=repeats)
     fp = rng.binomial(n, ndtr(-mu / 2), size=repeats)
