@@ -91,6 +91,8 @@ def _read_scores(args: argparse.Namespace) -> tuple[list[float], list[bool]]:
         member = [bool(bit) for bit in _bits(args.file, rows, "member")]
     else:
         member = [row["member"] == args.positive for row in rows]
+        if not any(member):
+            raise ValueError(f"{args.file}: no row's member is {args.positive!r} (--positive).")
     return _numbers(args.file, rows, "score"), member
 
 
@@ -159,6 +161,7 @@ def estimate_one_run(
 def run_one_run(args: argparse.Namespace) -> int:
     """Estimate from one run, print, and return the exit status."""
     from bayesaudit._checks import check_nonnegative, check_prob, check_probability
+    from bayesaudit.cli._input import collected
     from bayesaudit.cli._output import emit_json, envelope, print_warnings
 
     _check_used(args)
@@ -167,14 +170,16 @@ def run_one_run(args: argparse.Namespace) -> int:
     if args.claim is not None:
         check_nonnegative(args.claim, "--claim")
     scored = None if args.file is None else _read_scores(args)
-    estimates = [estimate_one_run(args, delta, scored) for delta in deltas]
+    with collected() as notes:
+        estimates = [estimate_one_run(args, delta, scored) for delta in deltas]
     results = dict(estimates[0][0])
     if len(deltas) > 1:
         results["by_delta"] = [
             {"delta": delta, **found}
             for delta, (found, _, _) in zip(deltas, estimates, strict=True)
         ]
-    warnings = list(dict.fromkeys(note for _, _, notes in estimates for note in notes))
+    notes += [note for _, _, found in estimates for note in found]
+    warnings = list(dict.fromkeys(notes))
     best = results["epsilon"]["confidence"]["all-subset"]
     inputs = {
         "n_canaries": best["n_canaries"],

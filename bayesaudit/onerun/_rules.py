@@ -1,5 +1,6 @@
 """Rules that turn scores into guesses without looking at membership, and what they got right."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,17 @@ def check_scores(score: ArrayLike, member: ArrayLike) -> tuple[NDArray, NDArray]
     if bits.dtype.kind not in "biuf" or not np.isin(bits, (0, 1)).all():
         raise DataError("member must be booleans, or 0 and 1.")
     return scores, bits.astype(bool)
+
+
+def warn_unfair_coins(bits: NDArray) -> None:
+    """Warn if so many or so few members cannot come from fair coins (5 standard deviations)."""
+    n_members, m = int(bits.sum()), bits.size
+    if abs(2 * n_members - m) > 5 * np.sqrt(m):
+        warnings.warn(
+            f"{n_members} of {m} canaries are members: fair coins do not give that, and without "
+            "them a one-run bound is not valid.",
+            stacklevel=3,
+        )
 
 
 def check_rule(rule: Any, n_canaries: int) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from bayesaudit.onerun._rules import (
     check_scores,
     count_guesses,
     pareto_counts,
+    warn_unfair_coins,
 )
 
 __all__ = ["OneRunScoreAudit", "audit_pareto", "audit_scores"]
@@ -221,6 +222,11 @@ def audit_scores(
     ValueError, TypeError
         For an impossible budget, an empty grid, or numbers out of range.
 
+    Warns
+    -----
+    UserWarning
+        If the number of members is more than 5 standard deviations from that of fair coins.
+
     Notes
     -----
     Ties are blocks, counted as in `count_guesses`.
@@ -237,6 +243,7 @@ def audit_scores(
     ((3, 3), 0.1633)
     """
     scores, bits = check_scores(score, member)
+    warn_unfair_coins(bits)
     grid = guesses if isinstance(guesses, list) else [guesses]
     if not grid:
         raise ValueError("guesses must hold at least one rule, got an empty list.")
@@ -293,6 +300,7 @@ def audit_pareto(
     (3, False)
     """
     scores, bits = check_scores(score, member)
+    warn_unfair_coins(bits)
     below = pareto_counts(scores, bits)
     above = below[-1] - below
     rules = [(int(one), 0) for one in above.sum(axis=1)]

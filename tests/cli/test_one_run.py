@@ -94,6 +94,16 @@ def test_scores_with_another_label_for_member(capsys, scores, tmp_path):
     assert run_json(capsys, str(other), "--positive", "in", *options)["results"] == one
 
 
+def test_files_that_fair_coins_did_not_make(capsys, tmp_path):
+    path = tmp_path / "members.csv"
+    path.write_text("member,score\n" + "1,0.5\n" * 60)
+    document = run_json(capsys, str(path), "--one-run", "--guesses", "10")
+    assert sum("fair coins" in note for note in document["warnings"]) == 1
+    arguments = ["estimate", str(path), "--one-run", "--guesses", "10", "--positive", "in"]
+    assert main(arguments) == 2
+    assert "no row's member is 'in'" in capsys.readouterr().err
+
+
 def test_table(capsys):
     assert main(["estimate", *TALLY, "--claim", "0.5"]) == 0
     shown = capsys.readouterr()

@@ -128,6 +128,16 @@ def test_refuses(score, member, guesses, error, match):
         onerun.audit_scores(score, member, guesses=guesses, delta=0.0)
 
 
+def test_warns_when_no_fair_coins_put_the_canaries_in():
+    score = np.arange(100.0)
+    for member in (np.ones(100), np.zeros(100), np.arange(100) < 80):
+        with pytest.warns(UserWarning, match="of 100 canaries are members: fair coins do not"):
+            onerun.audit_scores(score, member, guesses=10, delta=0.0)
+        with pytest.warns(UserWarning, match="fair coins"):
+            onerun.audit_pareto(score, member, delta=0.0)
+    onerun.audit_scores(score, np.arange(100) < 70, guesses=10, delta=0.0)  # does not warn
+
+
 def test_pareto_needs_no_budget_and_says_so():
     rng = np.random.default_rng(13)
     member = rng.random(300) < 0.5
