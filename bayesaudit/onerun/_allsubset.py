@@ -150,10 +150,11 @@ def all_subset_p_value(
 
     Examples
     --------
+    >>> from bayesaudit import onerun
     >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700)
-    >>> round(all_subset_p_value(**tally, epsilon=0.7, delta=0.0), 6)
+    >>> round(onerun.all_subset_p_value(**tally, epsilon=0.7, delta=0.0), 6)
     0.017142
-    >>> round(all_subset_p_value(**tally, epsilon=0.7, delta=1e-5), 6)
+    >>> round(onerun.all_subset_p_value(**tally, epsilon=0.7, delta=1e-5), 6)
     0.017231
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)

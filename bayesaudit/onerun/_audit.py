@@ -311,7 +311,8 @@ def audit(
 
     Examples
     --------
-    >>> result = audit(n_canaries=10_000, n_guesses=10_000, n_correct=6_000, delta=1e-6)
+    >>> from bayesaudit import onerun
+    >>> result = onerun.audit(n_canaries=10_000, n_guesses=10_000, n_correct=6_000, delta=1e-6)
     >>> round(result.lower, 6), result.confidence
     (0.371698, 0.95)
     >>> result.confidence_curve([0.01, 0.05, 0.5]).round(4)

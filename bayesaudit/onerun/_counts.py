@@ -132,7 +132,8 @@ def gdp_audit(*, fn: int, tp: int, fp: int, tn: int, delta: float, prob: float =
 
     Examples
     --------
-    >>> result = gdp_audit(fn=600, tp=400, fp=5, tn=995, delta=1e-5)
+    >>> from bayesaudit import onerun
+    >>> result = onerun.gdp_audit(fn=600, tp=400, fp=5, tn=995, delta=1e-5)
     >>> round(result.mu_lower(), 6), round(result.lower, 6)
     (1.935894, 9.604714)
     """

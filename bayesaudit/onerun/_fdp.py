@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesaudit.onerun._check import check_level, check_tally
-from bayesaudit.onerun._curves import EpsilonDeltaCurve, GaussianCurve, TradeOffFamily  # noqa: F401
+from bayesaudit.onerun._curves import TradeOffFamily
 from bayesaudit.onerun._invert import largest_rejected
 
 __all__ = ["f_dp_p_value", "f_dp_parameter_lower", "f_dp_rejects"]
@@ -101,10 +101,11 @@ def f_dp_rejects(
 
     Examples
     --------
+    >>> from bayesaudit import onerun
     >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700)
-    >>> f_dp_rejects(GaussianCurve().inverse(0.5), **tally, level=0.05)
+    >>> onerun.f_dp_rejects(onerun.GaussianCurve().inverse(0.5), **tally, level=0.05)
     False
-    >>> f_dp_rejects(GaussianCurve().inverse(0.3), **tally, level=0.05)
+    >>> onerun.f_dp_rejects(onerun.GaussianCurve().inverse(0.3), **tally, level=0.05)
     True
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)
@@ -139,8 +140,9 @@ def f_dp_p_value(
 
     Examples
     --------
-    >>> inverse = EpsilonDeltaCurve(0.0).inverse(0.0)
-    >>> f_dp_p_value(inverse, n_canaries=10, n_guesses=10, n_correct=10) >= 2**-10
+    >>> from bayesaudit import onerun
+    >>> inverse = onerun.EpsilonDeltaCurve(0.0).inverse(0.0)
+    >>> onerun.f_dp_p_value(inverse, n_canaries=10, n_guesses=10, n_correct=10) >= 2**-10
     True
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)
@@ -179,8 +181,9 @@ def f_dp_parameter_lower(
 
     Examples
     --------
+    >>> from bayesaudit import onerun
     >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700)
-    >>> round(f_dp_parameter_lower(GaussianCurve(), **tally, level=0.05), 6)
+    >>> round(onerun.f_dp_parameter_lower(onerun.GaussianCurve(), **tally, level=0.05), 6)
     0.357211
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)

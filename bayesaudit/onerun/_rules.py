@@ -103,9 +103,10 @@ def count_guesses(score: ArrayLike, member: ArrayLike, guesses: Rule) -> tuple[i
 
     Examples
     --------
-    >>> count_guesses([0.9, 0.8, 0.3, 0.1], [1, 0, 1, 0], 2)
+    >>> from bayesaudit import onerun
+    >>> onerun.count_guesses([0.9, 0.8, 0.3, 0.1], [1, 0, 1, 0], 2)
     (2, 2)
-    >>> count_guesses([0.9, 0.8, 0.3, 0.1], [1, 0, 1, 0], (3, 0))
+    >>> onerun.count_guesses([0.9, 0.8, 0.3, 0.1], [1, 0, 1, 0], (3, 0))
     (3, 2)
     """
     scores, bits = check_scores(score, member)

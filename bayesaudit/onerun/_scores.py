@@ -237,8 +237,9 @@ def audit_scores(
 
     Examples
     --------
+    >>> from bayesaudit import onerun
     >>> score, member = [5.0, 4.0, 3.0, 2.0, 1.0, 0.0], [1, 1, 1, 0, 0, 0]
-    >>> result = audit_scores(score, member, guesses=[2, 6], delta=0.0)
+    >>> result = onerun.audit_scores(score, member, guesses=[2, 6], delta=0.0)
     >>> result.rules[result.best], round(result.lower, 4)
     ((3, 3), 0.1633)
     """
@@ -295,7 +296,8 @@ def audit_pareto(
 
     Examples
     --------
-    >>> result = audit_pareto([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], [1, 1, 1, 0, 0, 0], delta=0.0)
+    >>> from bayesaudit import onerun
+    >>> result = onerun.audit_pareto([5.0, 4.0, 3.0, 2.0, 1.0, 0.0], [1, 1, 1, 0, 0, 0], delta=0.0)
     >>> result.n_rules, result.declared
     (3, False)
     """

@@ -68,8 +68,9 @@ def steinke_p_value(
 
     Examples
     --------
-    >>> p = steinke_p_value(n_canaries=1000, n_guesses=1000, n_correct=700, epsilon=0.7, delta=1e-5)
-    >>> round(p, 6)
+    >>> from bayesaudit import onerun
+    >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700)
+    >>> round(onerun.steinke_p_value(**tally, epsilon=0.7, delta=1e-5), 6)
     0.017499
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)

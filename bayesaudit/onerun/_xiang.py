@@ -153,8 +153,9 @@ def xiang_p_value(
 
     Examples
     --------
+    >>> from bayesaudit import onerun
     >>> tally = dict(n_canaries=1000, n_guesses=100, n_correct=90)
-    >>> p = xiang_p_value(**tally, epsilon=3.164457735702178, delta=1e-5)
+    >>> p = onerun.xiang_p_value(**tally, epsilon=3.164457735702178, delta=1e-5)
     >>> round(p, 6)
     0.05
     """
