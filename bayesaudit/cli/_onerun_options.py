@@ -87,6 +87,9 @@ def _read_scores(args: argparse.Namespace) -> tuple[list[float], list[bool]]:
         raise ValueError(
             f"{args.file}: --one-run needs columns member,score; got {','.join(rows[0])}."
         )
+    n_models = len({row.get("model") for row in rows})
+    if n_models > 1:
+        raise ValueError(f"{args.file}: holds {n_models} models; --one-run takes the rows of one.")
     if args.positive is None:
         member = [bool(bit) for bit in _bits(args.file, rows, "member")]
     else:

@@ -94,6 +94,15 @@ def test_scores_with_another_label_for_member(capsys, scores, tmp_path):
     assert run_json(capsys, str(other), "--positive", "in", *options)["results"] == one
 
 
+def test_a_file_of_many_models_is_not_one_run(capsys, tmp_path):
+    path = tmp_path / "models.csv"
+    path.write_text("member,score,model\n1,0.5,a\n0,0.4,b\n")
+    assert main(["estimate", str(path), "--one-run", "--guesses", "1"]) == 2
+    assert "holds 2 models; --one-run takes the rows of one" in capsys.readouterr().err
+    path.write_text("member,score,model\n1,0.5,a\n0,0.4,a\n")
+    assert main(["estimate", str(path), "--one-run", "--guesses", "1"]) == 0
+
+
 def test_files_that_fair_coins_did_not_make(capsys, tmp_path):
     path = tmp_path / "members.csv"
     path.write_text("member,score\n" + "1,0.5\n" * 60)
