@@ -37,13 +37,15 @@ _EXPORTS: dict[str, str] = {
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("dependence", "models", "sampling")
+_MODULES: tuple[str, ...] = ("dependence", "models", "onerun", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.clustered import BetaBinomialRate, beta_binomial_rates
+    from bayesaudit.comparison import ModelComparison, compare
     from bayesaudit.counts import AttackCounts
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
