@@ -27,6 +27,10 @@ DROP, ICC_DROP = 42.0, 30.0
 #: Fewest nodes over the ICC, and the widest step in its logit.
 ICC_NODES, ICC_STEP = 72, 0.35
 SPLITS = 14
+#: Points of the scans, each inside the last one's window, that find where the integrand is.
+SCANS = (32, 16, 16)
+#: Widest panel in s: in the tails the density is straight but near s = 0.
+WIDEST = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ class Integrand:
         """Return ends in r, a panel, outside which the integrand at all of s is negligible."""
         panels = s.shape[0]
         low, high = np.full(panels, self._ends[0]), np.full(panels, self._ends[1])
-        for points in (64, 24, 24):
+        for points in SCANS:
             r = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, points)
             value = self._joint(s, r)
             kept = (value > value.max(axis=2, keepdims=True) - ICC_DROP).any(axis=1)
@@ -202,19 +206,41 @@ def _first_panels(integrand: Integrand, likelihood: BetaBinomialLikelihood) -> t
     """Panels that grow with the distance from the peak, over all of the mass."""
     k, m = likelihood.n_errors + 0.5, likelihood.n_rights + 0.5
     centre, scale = np.log(k / m), np.sqrt(1 / k + 1 / m)
-    steps = np.concatenate([[0.0], scale * 2.0 ** np.arange(60)])
-    steps = steps[steps < 100]
-    # In the tails the density is straight but near s = 0; no panel is wider than 4.
-    far = np.arange(steps[-1], 140, 4.0)[1:]
-    steps = np.concatenate([steps[np.diff(steps, prepend=-1.0) < 4], far])
+    steps = scale * 2.0 ** np.arange(60)
+    steps = np.concatenate([[0.0], steps[steps < 160]])
     grid = np.concatenate([centre - steps[:0:-1], centre + steps])
-    grid = grid[np.concatenate([[True], np.diff(grid) > 0])]
-    value, _ = integrand(grid[:, None], coarse=True)
-    mass = value[:, 0] - 0.5 * (np.logaddexp(0, -grid) + np.logaddexp(0, grid))
-    kept = np.flatnonzero(mass > mass.max() - DROP)
+    mass = _log_mass(integrand, grid[:, None])[:, 0]
+    top = mass.max()
+    kept = np.flatnonzero(mass > top - DROP)
     first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, grid.size - 1)
-    edges = grid[first : last + 1]
+    # The outermost panels are cut where the mass ends: beyond, it may underflow.
+    unit = np.linspace(0.0, 1.0, 17)
+    outer = np.array([[grid[first], grid[first + 1]], [grid[last], grid[last - 1]]])
+    fine = outer[:, :1] + np.diff(outer) * unit
+    ordered = np.stack([fine[0], fine[1, ::-1]])
+    below = _log_mass(integrand, ordered) < top - DROP
+    below[1] = below[1, ::-1]
+    low, high = (
+        float(row[max(np.count_nonzero(out) - 1, 0)]) for row, out in zip(fine, below, strict=True)
+    )
+    edges = np.concatenate([[low], grid[first + 1 : last], [high]])
+    parts = np.maximum(np.ceil(np.diff(edges) / WIDEST).astype(int), 1)
+    edges = np.concatenate(
+        [
+            *(
+                np.linspace(a, b, n + 1)[:-1]
+                for a, b, n in zip(edges, edges[1:], parts, strict=False)
+            ),
+            edges[-1:],
+        ]
+    )
     return edges[:-1], edges[1:]
+
+
+def _log_mass(integrand: Integrand, s: Array) -> Array:
+    """Rough log density with respect to s, of any size."""
+    value, _ = integrand(s, coarse=True)
+    return value + _log_angle_slope(s)
 
 
 def _finish(s: Array, value: Array, icc: Array | None, top: float) -> MarginalTable:

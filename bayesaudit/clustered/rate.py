@@ -176,10 +176,11 @@ class BetaBinomialRate:
         upper = s > self.panels.middle[row]
         with np.errstate(divide="ignore", invalid="ignore"):
             goal = np.log(np.where(upper, 1 - target, target))
-            for _ in range(6):
-                value = np.where(
-                    upper, self.panels("log_sf", row, s), self.panels("log_cdf", row, s)
-                )
+            for _ in range(4):
+                value = np.empty_like(s)
+                for name, here in (("log_sf", upper), ("log_cdf", ~upper)):
+                    if here.any():
+                        value[here] = self.panels(name, row[here], s[here])
                 log_p = self.panels("log_density", row, s)
                 log_p -= 0.5 * (np.logaddexp(0, -s) + np.logaddexp(0, s)) + np.log(2)
                 step = (value - goal) * np.exp(value - log_p) * np.where(upper, -1.0, 1.0)
