@@ -10,6 +10,7 @@ from bayesaudit.models.beta_binomial import beta_binomial
 from bayesaudit.models.contract import build_model, load_builder, validate_model
 from bayesaudit.models.crossed import crossed
 from bayesaudit.models.independent import independent
+from bayesaudit.models.mechanism import mechanism
 from bayesaudit.models.priors import BetaPrior, RatePrior, create_rate, rate_priors
 from bayesaudit.models.probit_normal import probit_normal
 
@@ -22,6 +23,7 @@ __all__ = [
     "crossed",
     "independent",
     "load_builder",
+    "mechanism",
     "probit_normal",
     "rate_priors",
     "validate_model",
