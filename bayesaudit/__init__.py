@@ -29,11 +29,13 @@ _EXPORTS: dict[str, str] = {
     "posterior": "posteriors",
     "DrawsPosterior": "posteriors.draws",
     "add_measures": "posteriors.draws",
+    "CrossCheck": "diagnostics",
+    "cross_check": "diagnostics",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("models", "sampling")
+_MODULES: tuple[str, ...] = ("diagnostics", "models", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
+    from bayesaudit.diagnostics import CrossCheck, cross_check
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
