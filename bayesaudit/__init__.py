@@ -30,7 +30,9 @@ _EXPORTS: dict[str, str] = {
     "DrawsPosterior": "posteriors.draws",
     "add_measures": "posteriors.draws",
     "CrossCheck": "diagnostics",
+    "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
+    "diagnose": "diagnostics",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
-    from bayesaudit.diagnostics import CrossCheck, cross_check
+    from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
