@@ -109,8 +109,8 @@ def test_too_few_effective_draws():
     for name in ("ess_bulk", "ess_tail", "ess_lower", "ess_upper", "mcse_ends"):
         assert not found[name].passed, name
     # Sticky chains: many draws, little information.
-    sticky = np.repeat(good((4, 40)), 50, axis=1)
-    found = ba.diagnose(tree(sticky), MEASURE)
+    sticky = [np.repeat(good((4, 40), seed), 50, axis=1) for seed in (1, 2)]
+    found = ba.diagnose(tree(*sticky), MEASURE)
     assert not found["ess_bulk"].passed and not found["ess_lower"].passed
 
 
