@@ -37,7 +37,7 @@ _EXPORTS: dict[str, str] = {
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("diagnostics", "models", "sampling")
+_MODULES: tuple[str, ...] = ("diagnostics", "models", "onerun", "plots", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 

@@ -219,6 +219,6 @@ def gdp_mu(epsilon: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
 
         z = special.ndtri(d)
         root = np.sqrt(z**2 + 2 * e)
-        lower = np.where(z > 0, z + root, 2 * e / np.where(z > 0, 1.0, root - z))
+        lower = np.where(z >= 0, z + root, 2 * e / np.where(z >= 0, 1.0, root - z))
         result[inside] = _newton(np.maximum(lower, np.sqrt(8) * special.erfinv(d)), step)
     return result.reshape(shape)[()]

@@ -10,6 +10,7 @@ from bayesaudit.cli._input import (
     collected,
     read_input,
 )
+from bayesaudit.cli._onerun_options import add_arguments, check_unused, run_one_run
 
 __all__ = ["add_parser", "run"]
 
@@ -17,6 +18,7 @@ EPILOG = """\
 examples:
   bayesaudit estimate --fn 35 --tp 65 --fp 25 --tn 75 --delta 1e-5
   bayesaudit estimate scores.csv --threshold 0.5 --delta 0 --claim 2 --json
+  bayesaudit estimate --one-run --canaries 1000 --guesses 200 --correct 150 --delta 1e-5
 """
 #: Where the folded interval and that of the declared direction are the same to a reader.
 SAME = 1e-6
@@ -34,12 +36,16 @@ def add_parser(commands: Any) -> None:
     )
     add_input_arguments(parser)
     add_question_arguments(parser)
+    add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the input, estimate, print; return the exit status."""
+    if args.one_run:
+        return run_one_run(args)
+    check_unused(args)
     from bayesaudit._checks import check_nonnegative, check_prob, check_probability
     from bayesaudit.cli._output import emit_json, print_warnings
 
