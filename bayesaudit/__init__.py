@@ -33,11 +33,15 @@ _EXPORTS: dict[str, str] = {
     "posterior": "posteriors",
     "DrawsPosterior": "posteriors.draws",
     "add_measures": "posteriors.draws",
+    "CrossCheck": "diagnostics",
+    "Diagnosis": "diagnostics",
+    "cross_check": "diagnostics",
+    "diagnose": "diagnostics",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("dependence", "models", "onerun", "sampling")
+_MODULES: tuple[str, ...] = ("dependence", "diagnostics", "models", "onerun", "plots", "sampling")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from bayesaudit.clustered import BetaBinomialRate, beta_binomial_rates
     from bayesaudit.comparison import ModelComparison, compare
     from bayesaudit.counts import AttackCounts
+    from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior

@@ -42,14 +42,15 @@ def share_ess(values: Array, level: float) -> float:
     return found if np.isfinite(found) else float(values.size)
 
 
-def share_error(values: Array, level: float) -> float:
-    """Return the standard error of the share of draws at most `level`."""
+def share_error(values: Array, level: float, size: float | None = None) -> float:
+    """Return the standard error of the share of draws at most `level`; `size` is its ESS."""
     if np.isnan(level):
         return np.nan
     share = np.mean(values <= level)
     # Pulled half a draw from the edge, where the plain formula would claim certainty.
     share = (share * values.size + 0.5) / (values.size + 1) if share in (0, 1) else share
-    return float(np.sqrt(share * (1 - share) / share_ess(values, level)))
+    size = share_ess(values, level) if size is None else size
+    return float(np.sqrt(share * (1 - share) / size))
 
 
 def quantile_error(values: Array, prob: float) -> float:
