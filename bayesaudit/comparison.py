@@ -1,5 +1,6 @@
 """Which model of dependence: leave-one-model-out comparison, dispersion, and one plain sentence."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -315,7 +316,10 @@ def _sampled(name: str, dt: "xr.DataTree", n_models: int) -> Candidate:
                 "log_likelihood": xr.Dataset({"by_model": values}),
             }
         )
-        results[side] = az.loo(tree, var_name="by_model", pointwise=True)
+        with warnings.catch_warnings():
+            # The worst Pareto shape is in the result.
+            warnings.filterwarnings("ignore", message="Estimated shape parameter")
+            results[side] = az.loo(tree, var_name="by_model", pointwise=True)
     return Candidate(
         name=name,
         both=np.asarray(results["both"].elpd_i.values, float),

@@ -181,6 +181,17 @@ def dependence_lines(result: dict, prob: float) -> list[str]:
             for point in curve["points"]
         ]
         lines += ["", format_table(("correlation", "lower", "upper", "median"), rows)]
+    candidates = (result["comparison"] or {}).get("candidates", [])
+    if len(candidates) > 2:
+        rows = [
+            (
+                row["name"],
+                f"{row['elpd']:.1f}",
+                f"{row['difference']:.1f} ± {row['se_difference']:.1f}",
+            )
+            for row in candidates
+        ]
+        lines += ["", format_table(("LOO by model", "elpd", "difference to the best"), rows)]
     if result["message"]:
         lines += ["", _capital(result["message"])]
     if result["recommended"] == ONE_RUN:

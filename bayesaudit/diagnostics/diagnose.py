@@ -112,7 +112,7 @@ RULES: dict[str, tuple[float, bool, str, str]] = {
         False,
         "one trained model does not identify the correlation of its trials: the interval is "
         "prior-driven",
-        "train more models, quote bayesaudit.dependence.tipping_point, or audit the one run as such",
+        "train more models, quote bayesaudit.dependence.tipping_point, or audit it as one run",
     ),
     "predictive_dispersion": (
         0.01,
