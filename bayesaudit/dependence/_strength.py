@@ -18,7 +18,7 @@ POINTS = 13
 BREAKS = (1e-9, 1e-5, 1e-2, 0.15, 0.5, 0.85, 1 - 1e-2, 1 - 1e-5, 1 - 1e-9)
 #: Nodes in s over which a region's δ = sδ is interpolated: of a small δ, and of others.
 FEW, DELTAS, SMALL = 3, 7, 1e-3
-WIDEST = 1.0
+WIDEST = 2.5
 FLOOR = 1e-14
 
 
@@ -49,18 +49,19 @@ class StrengthLikelihood:
         ]
         self.edges = np.concatenate([*pieces, edges[-1:]])
         nodes = self.edges[:-1, None] + np.diff(self.edges)[:, None] * (1 + lobatto(POINTS)) / 2
-        log_cdf, log_sf = [], []
+        # The CDF as it is, since it has a root at 0; the survival by its log, as its tail is
+        # exponential and is compared with an area that is so too.
+        lower, log_upper = [], []
         for s in self._s:
             post = at_full if s == 1 else posterior(counts, Epsilon(s * delta), prior="uniform")
             levels = nodes.reshape(-1, 1)
-            cdf, sf = post.cdf(levels), post.sf(levels)
-            for found, value in ((log_cdf, cdf), (log_sf, sf)):
-                logs = np.log(np.maximum(value, FLOOR))
-                found.append(np.moveaxis(logs.reshape(*nodes.shape, self.attacks), 2, 0))
+            logs = np.log(np.maximum(post.sf(levels), FLOOR))
+            for found, value in ((lower, post.cdf(levels)), (log_upper, logs)):
+                found.append(np.moveaxis(value.reshape(*nodes.shape, self.attacks), 2, 0))
         # (points, attacks, deltas, panels)
-        self._log_cdf, self._log_sf = (
+        self._cdf, self._log_sf = (
             np.ascontiguousarray(np.moveaxis(coefficients(np.stack(x, axis=1)), -1, 0))
-            for x in (log_cdf, log_sf)
+            for x in (lower, log_upper)
         )
         self._bary = _barycentric(self._s)
 
@@ -82,15 +83,15 @@ class StrengthLikelihood:
         width = self.edges[panel + 1] - self.edges[panel]
         u = np.clip(2 * (level - self.edges[panel]) / width - 1, -1, 1)
         found = []
-        for rows in (self._log_cdf, self._log_sf):
+        for rows in (self._cdf, self._log_sf):
             if s is None or self._s.size == 1:
                 value = clenshaw(rows[:, :, -1, panel], np.broadcast_to(u, (self.attacks, u.size)))
             else:
                 shape = (self.attacks, self._s.size, u.size)
                 value = clenshaw(rows[:, :, :, panel], np.broadcast_to(u, shape))
                 value = np.einsum("ijk,jk->ik", value, self._weights(s))
-            found.append(np.exp(value))
-        return found[0], found[1]
+            found.append(value)
+        return found[0], np.exp(found[1])
 
     def _weights(self, s: Array) -> Array:
         gap = s - self._s[:, None]
