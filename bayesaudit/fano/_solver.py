@@ -23,7 +23,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["phi", "solve", "solve_scalar"]
+__all__ = ["even_nodes", "phi", "solve", "solve_scalar"]
 
 Array = NDArray[np.float64]
 
@@ -32,6 +32,11 @@ _TINY = 1e-290  # informations below this are raised to it: squares would leave 
 _GRID_BITS = 45
 _CHUNK = 8192
 _SERIES = tuple(1.0 / (2 * j + 3) for j in range(15, -1, -1))
+
+
+def even_nodes(start: float, stop: float, step: float) -> Array:
+    """Return equally spaced nodes; ``np.arange`` rounds its step, and the last nodes drift."""
+    return start + step * np.arange(int(np.ceil((stop - start) / step)) + 1)
 
 
 def _phi_series(u: Array) -> Array:

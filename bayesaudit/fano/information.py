@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_nonnegative, check_number
 from bayesaudit.fano._prior import as_prior
-from bayesaudit.fano._solver import phi
+from bayesaudit.fano._solver import even_nodes, phi
 
 __all__ = [
     "RELATIONS",
     "NeighboringRelation",
-    "channel_information",
     "gaussian_capacity",
     "gaussian_kl",
     "kl_mixture_information",
@@ -310,7 +309,7 @@ def subsampled_gaussian_kl(noise_multiplier: float, sampling_rate: float) -> flo
     if z <= 0.01 and -np.log(q) < 0.4 / z**2:  # the two outputs do not overlap
         return float(q * (0.5 / z**2 + np.log(q)) + (1.0 - q) * np.log1p(-q))
     step = min(0.25, 0.4 * z)
-    nodes = np.arange(-12.0, 2.0 / z + 12.0, step)
+    nodes = even_nodes(-12.0, 2.0 / z + 12.0, step)
     return float(step * sum(_kl_terms(part, z, q) for part in _parts(nodes)))
 
 
@@ -320,64 +319,19 @@ def _parts(nodes: NDArray[np.float64], size: int = 1 << 16) -> list[NDArray[np.f
 
 def _kl_terms(x: NDArray[np.float64], z: float, q: float) -> float:
     exponent = x / z - 0.5 / z**2
-    with np.errstate(over="ignore"):
-        u = q * np.expm1(np.minimum(exponent, 600.0))
-    log_normal = -0.5 * x * x - 0.5 * np.log(2.0 * np.pi)
-    near = exponent < 600.0
-    total = float((np.exp(log_normal[near]) * phi(u[near])).sum())
-    if near.all():
-        return total
-    # n(x) u = q n(x - 1/z) there, and (1 + u) log(1 + u) - u = u (log u - 1) to all digits.
-    far = ~near
-    log_u = np.log(q) + exponent[far]
-    return total + float((np.exp(log_normal[far] + log_u) * (log_u - 1.0)).sum())
+    log_mass = np.log(q) + exponent  # u + q = q e^exponent
+    small = log_mass < np.log(0.5)
+    normal = _normal(x)
+    u = q * np.expm1(np.minimum(exponent, 700.0))
+    u = np.where(exponent < 700.0, u, np.exp(np.minimum(log_mass, 0.0)))
+    # Where u is small, n(x) u^2/2 to first order; else (1 + u) n(x) is the mixture's density.
+    total = float((normal[small] * phi(u[small])).sum())
+    large = ~small
+    shifted = q * _normal(x[large] - 1.0 / z)
+    log_ratio = np.logaddexp(np.log1p(-q), log_mass[large])
+    mixture = (1.0 - q) * normal[large] + shifted
+    return total + float((mixture * log_ratio - shifted + q * normal[large]).sum())
 
 
-def channel_information(
-    channel: ArrayLike, *, categories: int | None = None, prior: ArrayLike | None = None
-) -> float:
-    """Return the exact mutual information of a prior and a finite channel, in nats.
-
-    Parameters
-    ----------
-    channel : array_like, shape (n_categories, n_outputs)
-        Row i is the distribution of the output when the secret is i.
-    categories, prior
-        The secret; here the order of `prior` is the order of the rows, and zeros are allowed.
-
-    Examples
-    --------
-    >>> round(channel_information([[0.9, 0.1], [0.1, 0.9]], categories=2), 6)
-    0.368064
-    """
-    rows, weights = _check_channel(channel, categories, prior)
-    output = weights @ rows
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gain = np.where(rows > 0, rows / output - 1.0, -1.0)
-    terms = phi(np.where(output > 0, gain, 0.0))
-    return float((weights[:, None] * output * terms).sum())
-
-
-def _check_channel(
-    channel: ArrayLike, categories: int | None, prior: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    rows = np.asarray(channel, dtype=float)
-    if rows.ndim != 2 or rows.size == 0:
-        raise ValueError(f"channel must be a matrix of probabilities, got shape {rows.shape}.")
-    if not (rows >= 0).all() or np.abs(rows.sum(axis=1) - 1.0).max() > 1e-6:
-        raise ValueError("every row of channel must be probabilities that add up to 1.")
-    law = as_prior(categories, prior)
-    if prior is None:
-        if law.categories != rows.shape[0]:
-            raise ValueError(
-                f"channel must have one row per category, got {rows.shape[0]} for {categories}."
-            )
-        weights = np.full(rows.shape[0], 1.0 / rows.shape[0])
-    else:
-        weights = np.asarray(prior, dtype=float)
-        if weights.size != rows.shape[0]:
-            raise ValueError(
-                f"channel must have one row per category, got {rows.shape[0]} for {weights.size}."
-            )
-        weights = weights / weights.sum()
-    return rows / rows.sum(axis=1, keepdims=True), weights
+def _normal(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi)

@@ -1,0 +1,212 @@
+"""Adapters to the public calls of dp-accounting (extra ``accounting``), and DP-SGD in one call.
+
+dp-accounting states a Gaussian's noise relative to the sensitivity of the relation it is asked
+for: replace-one with clipping norm C and noise z C is its ``noise_multiplier = z/2``. Its Rényi
+values are NaN at order 1 with Poisson sampling, and loose just above; the Kullback-Leibler
+divergence is therefore computed here (`subsampled_gaussian_kl`).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesaudit._checks import check_integers
+from bayesaudit.fano._prior import as_prior
+from bayesaudit.fano.best import BestBound, best_bound
+from bayesaudit.fano.information import subsampled_gaussian_kl
+
+__all__ = ["ORDERS", "dp_sgd_bounds", "event_bounds", "privacy_profile", "rdp_curve"]
+
+ORDERS: tuple[float, ...] = (
+    *(1.0 + x / 10.0 for x in range(1, 100)),
+    *range(11, 65),
+    80.0,
+    128.0,
+    256.0,
+    512.0,
+)
+
+
+def _dp_accounting() -> Any:
+    try:
+        import dp_accounting
+    except ImportError:
+        raise ImportError(
+            "dp-accounting is needed: pip install 'bayesaudit[accounting]'."
+        ) from None
+    return dp_accounting
+
+
+def rdp_curve(accountant: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (orders, epsilons) of a dp-accounting ``RdpAccountant``, usable orders only.
+
+    Orders below 1 and values that are not finite are dropped.
+
+    Parameters
+    ----------
+    accountant : dp_accounting.rdp.RdpAccountant
+        An accountant to which the events have been given (`orders` and `rdp` are read).
+
+    Returns
+    -------
+    orders, epsilons : ndarray, shape (n_orders,)
+        For `best_bound(rdp=...)`, under the accountant's own neighbouring relation.
+    """
+    orders = np.asarray(accountant.orders, dtype=float)
+    epsilons = np.asarray(accountant.rdp, dtype=float)
+    usable = (orders >= 1) & np.isfinite(epsilons) & (epsilons >= 0)
+    return orders[usable], epsilons[usable]
+
+
+def privacy_profile(
+    distribution: Any, base_success: float, n_points: int = 400
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (epsilons, deltas) of a privacy loss distribution, dense where they bound best.
+
+    Parameters
+    ----------
+    distribution : dp_accounting.pld.PrivacyLossDistribution
+        Read through ``get_delta_for_epsilon``.
+    base_success : float
+        p*; the second half of the points is put around the best epsilon for this p*.
+    n_points : int
+        Points of each of the two passes.
+
+    Notes
+    -----
+    A composed distribution truncates about 1e-15 of tail mass into delta, so that bounds at p*
+    near 1e-13 and below reach a floor.
+    """
+    top = float(distribution.get_epsilon_for_delta(1e-15))
+    top = min(top, 700.0) if np.isfinite(top) else 700.0
+    coarse = np.linspace(0.0, max(top, 1e-3), n_points)
+    deltas = np.asarray(distribution.get_delta_for_epsilon(list(coarse)), dtype=float)
+    first = np.exp(coarse) * base_success + deltas
+    second = 1.0 - np.exp(-coarse) * (1.0 - base_success - deltas)
+    at = int(np.argmin(np.minimum(first, second)))
+    fine = np.linspace(coarse[max(at - 1, 0)], coarse[min(at + 1, n_points - 1)], n_points)
+    more = np.asarray(distribution.get_delta_for_epsilon(list(fine)), dtype=float)
+    return np.concatenate([coarse, fine]), np.concatenate([deltas, more])
+
+
+def _event_premises(event: Any, base_success: float, relation: str) -> dict[str, Any]:
+    dp = _dp_accounting()
+    from dp_accounting import pld, rdp
+
+    neighbours = {
+        "add-or-remove-one": dp.NeighboringRelation.ADD_OR_REMOVE_ONE,
+        "replace-one": dp.NeighboringRelation.REPLACE_ONE,
+    }[relation]
+    premises: dict[str, Any] = {}
+    accountant = rdp.RdpAccountant(ORDERS, neighboring_relation=neighbours)
+    if accountant.supports(event):
+        curve = rdp_curve(accountant.compose(event))
+        if curve[0].size:
+            premises["rdp"] = curve
+    accountant = pld.PLDAccountant(neighboring_relation=neighbours)
+    if accountant.supports(event):
+        premises["profile"] = privacy_profile(
+            _PublicProfile(accountant.compose(event)), base_success
+        )
+    return premises
+
+
+class _PublicProfile:
+    """A ``PLDAccountant`` behind the two calls that `privacy_profile` reads."""
+
+    def __init__(self, accountant: Any) -> None:
+        self._accountant = accountant
+
+    def get_epsilon_for_delta(self, delta: float) -> float:
+        return self._accountant.get_epsilon(delta)
+
+    def get_delta_for_epsilon(self, epsilons: list[float]) -> list[float]:
+        return [self._accountant.get_delta(epsilon) for epsilon in epsilons]
+
+
+def event_bounds(
+    event: Any,
+    *,
+    categories: int | None = None,
+    prior: ArrayLike | None = None,
+    neighboring_relation: str = "add-or-remove-one",
+) -> BestBound:
+    """Return all bounds for a dp-accounting ``DpEvent``, by its Rényi and PLD accountants.
+
+    Parameters
+    ----------
+    event : dp_accounting.DpEvent
+        Composed, self-composed, subsampled, ...; what an accountant does not support is left out.
+    categories, prior
+        The secret, as in `advantage`.
+    neighboring_relation : {"add-or-remove-one", "replace-one"}
+        Passed to the accountants; mind their noise convention (module notes).
+
+    Raises
+    ------
+    ValueError
+        No accountant supports the event.
+    ImportError
+        dp-accounting is not installed.
+
+    Examples
+    --------
+    >>> import dp_accounting
+    >>> result = event_bounds(dp_accounting.GaussianDpEvent(2.0), categories=2)
+    >>> result.best.method, round(result.advantage, 3)
+    ('f-dp', 0.197)
+    """
+    law = as_prior(categories, prior)
+    premises = _event_premises(event, law.largest, neighboring_relation)
+    if not premises:
+        raise ValueError(f"no accountant supports {type(event).__name__}.")
+    return best_bound(
+        categories=categories, prior=prior, neighboring_relation=neighboring_relation, **premises
+    )
+
+
+def dp_sgd_bounds(
+    noise_multiplier: float,
+    sampling_rate: float,
+    steps: int,
+    *,
+    categories: int | None = None,
+    prior: ArrayLike | None = None,
+    accountants: bool = True,
+) -> BestBound:
+    """Return all bounds for DP-SGD with Poisson sampling, add-or-remove-one.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        z = sigma/C > 0.
+    sampling_rate : float
+        q in [0, 1].
+    steps : int
+        T >= 0.
+    categories, prior
+        The secret, as in `advantage`.
+    accountants : bool
+        Whether to add the Rényi and trade-off bounds of dp-accounting; without them only the
+        Kullback-Leibler divergence is used, which needs nothing installed.
+
+    Examples
+    --------
+    >>> result = dp_sgd_bounds(1.0, 0.01, 1000, categories=10, accountants=False)
+    >>> round(result.advantage, 4)
+    0.1579
+    """
+    count = int(check_integers(steps, "steps"))
+    law = as_prior(categories, prior)
+    premises: dict[str, Any] = {"kl": count * subsampled_gaussian_kl(noise_multiplier, sampling_rate)}
+    if sampling_rate == 1:
+        premises["gdp_mu"] = float(np.sqrt(count)) / noise_multiplier
+    if accountants and count and 0 < sampling_rate:
+        dp = _dp_accounting()
+        event: Any = dp.GaussianDpEvent(noise_multiplier)
+        if sampling_rate < 1:
+            event = dp.PoissonSampledDpEvent(sampling_rate, event)
+        event = dp.SelfComposedDpEvent(event, count)
+        premises |= _event_premises(event, law.largest, "add-or-remove-one")
+    return best_bound(categories=categories, prior=prior, **premises)
