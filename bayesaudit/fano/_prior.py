@@ -79,7 +79,9 @@ class Prior:
         if self.weights is None:
             return float(np.log(self.categories))
         shares = self.weights / self.total
-        head = -shares[0] * np.log1p(-self.rest) if self.rest < 0.5 else -shares[0] * np.log(shares[0])
+        head = (
+            -shares[0] * np.log1p(-self.rest) if self.rest < 0.5 else -shares[0] * np.log(shares[0])
+        )
         return float(head - (shares[1:] * np.log(shares[1:])).sum())
 
     @cached_property
@@ -138,7 +140,9 @@ class Prior:
 def as_prior(categories: Any = None, prior: ArrayLike | None = None) -> Prior:
     """Return the prior of a call that names exactly one of `categories` and `prior`."""
     if (categories is None) == (prior is None):
-        raise TypeError("give exactly one of categories (equally likely) and prior (probabilities).")
+        raise TypeError(
+            "give exactly one of categories (equally likely) and prior (probabilities)."
+        )
     if prior is None:
         return Prior(check_categories(categories))
     if isinstance(prior, Prior):

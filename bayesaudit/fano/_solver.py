@@ -195,9 +195,7 @@ def solve_scalar(
 def _low(r: Array, o: Array, lam: Array) -> Array:
     r = np.maximum(r, _TINY)
     curvature = np.sqrt(2.0 * r) * np.sqrt(1.0 + 1.0 / o)
-    y = np.maximum(
-        2.0 * r / (lam + np.hypot(lam, curvature)), r / (1.0 + lam + np.log1p(r / o))
-    )
+    y = np.maximum(2.0 * r / (lam + np.hypot(lam, curvature)), r / (1.0 + lam + np.log1p(r / o)))
     y = np.minimum(y, 0.5)
     for _ in range(60):
         value = _psi(y, o, lam)
@@ -250,9 +248,7 @@ def _high(rest: Array, c: Array, a: Array) -> Array:
     return np.where(grid <= _TINY, 0.0, grid)
 
 
-def solve(
-    r: Array, rest: Array, o: Array, lam: Array, c: Array, a: Array
-) -> tuple[Array, Array]:
+def solve(r: Array, rest: Array, o: Array, lam: Array, c: Array, a: Array) -> tuple[Array, Array]:
     """Return (y, 1 - y) elementwise for flat arrays of equal length."""
     y, w = np.empty_like(r), np.empty_like(r)
     for start in range(0, r.size, _CHUNK):

@@ -199,7 +199,9 @@ def dp_sgd_bounds(
     """
     count = int(check_integers(steps, "steps"))
     law = as_prior(categories, prior)
-    premises: dict[str, Any] = {"kl": count * subsampled_gaussian_kl(noise_multiplier, sampling_rate)}
+    premises: dict[str, Any] = {
+        "kl": count * subsampled_gaussian_kl(noise_multiplier, sampling_rate)
+    }
     if sampling_rate == 1:
         premises["gdp_mu"] = float(np.sqrt(count)) / noise_multiplier
     if accountants and count and 0 < sampling_rate:

@@ -201,8 +201,9 @@ def _add_pure(found: _Collector, epsilon: float) -> None:
 
 
 def _add_rdp(found: _Collector, orders: ArrayLike, epsilons: ArrayLike) -> None:
-    orders, epsilons = np.atleast_1d(np.asarray(orders, float)), np.atleast_1d(
-        np.asarray(epsilons, float)
+    orders, epsilons = (
+        np.atleast_1d(np.asarray(orders, float)),
+        np.atleast_1d(np.asarray(epsilons, float)),
     )
     if orders.shape != epsilons.shape:
         raise ValueError(
@@ -214,7 +215,10 @@ def _add_rdp(found: _Collector, orders: ArrayLike, epsilons: ArrayLike) -> None:
     orders, epsilons = orders[usable], epsilons[usable]
     at = int(np.argmin(epsilons))
     found.divergence(float(epsilons[at]), f"RDP at order {orders[at]:g}: {epsilons[at]:.6g}")
-    for name, function in (("renyi-fano", robustness.renyi_fano), ("rero-rdp", robustness.rero_rdp)):
+    for name, function in (
+        ("renyi-fano", robustness.renyi_fano),
+        ("rero-rdp", robustness.rero_rdp),
+    ):
         values = np.atleast_1d(function(epsilons, orders, found.law.largest))
         at = int(np.argmin(values))
         found.success(

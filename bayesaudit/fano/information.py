@@ -167,9 +167,7 @@ def kl_mixture_information(
         return _plain(-_log1p_minus(gone * law.rest, law.categories))
     shares = law.weights / law.total
     others = np.append(law.rest, 1.0 - shares[1:])
-    flat = [
-        -float((shares * _log1p_minus(g * others, 1.0 / shares)).sum()) for g in np.ravel(gone)
-    ]
+    flat = [-float((shares * _log1p_minus(g * others, 1.0 / shares)).sum()) for g in np.ravel(gone)]
     return _plain(np.reshape(flat, divergence.shape))
 
 
@@ -231,9 +229,7 @@ def gaussian_kl(
     return _plain(value)
 
 
-def gaussian_capacity(
-    noise_multiplier: float, *, categories: int, steps: int = 1
-) -> float:
+def gaussian_capacity(noise_multiplier: float, *, categories: int, steps: int = 1) -> float:
     """Bound the information of Gaussian steps by capacity: ``T (M-1)/2 log(1 + 1/(z^2 (M-1)))``.
 
     M gradients of norm at most C span at most M - 1 dimensions around their mean. Holds for

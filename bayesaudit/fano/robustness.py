@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from bayesaudit._checks import check_choice
 from bayesaudit.fano._prior import Prior, as_prior, check_categories
 from bayesaudit.fano._solver import phi
 from bayesaudit.fano.information import RELATIONS, NeighboringRelation, _nonnegative, _plain
-from bayesaudit._checks import check_choice
 
 __all__ = [
     "erlingsson_advantage",
@@ -259,9 +259,7 @@ def rero_gdp(mu: ArrayLike, base_success: ArrayLike) -> float | NDArray[np.float
     return _plain(special.ndtr(special.ndtri(base) + shift))
 
 
-def rero_tradeoff(
-    tradeoff: Callable[[float], float], base_success: float
-) -> float:
+def rero_tradeoff(tradeoff: Callable[[float], float], base_success: float) -> float:
     """Bound the success by ``1 - f(p*)`` from any trade-off function.
 
     Parameters
@@ -285,9 +283,7 @@ def rero_tradeoff(
     return min(max(1.0 - float(tradeoff(base)), base), 1.0)
 
 
-def rero_approximate_dp(
-    epsilon: ArrayLike, delta: ArrayLike, base_success: float
-) -> float:
+def rero_approximate_dp(epsilon: ArrayLike, delta: ArrayLike, base_success: float) -> float:
     """Bound the success by the best of the (epsilon, delta) guarantees of a mechanism.
 
     Parameters
@@ -310,7 +306,9 @@ def rero_approximate_dp(
     """
     eps, slack = _nonnegative(epsilon, "epsilon"), _nonnegative(delta, "delta")
     if eps.shape != slack.shape:
-        raise ValueError(f"epsilon and delta must have equal shapes, got {eps.shape}, {slack.shape}.")
+        raise ValueError(
+            f"epsilon and delta must have equal shapes, got {eps.shape}, {slack.shape}."
+        )
     base = float(_base(base_success))
     with np.errstate(over="ignore"):
         first = np.exp(eps) * base + slack
