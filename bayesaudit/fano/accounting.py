@@ -155,7 +155,7 @@ def event_bounds(
     >>> import dp_accounting
     >>> result = event_bounds(dp_accounting.GaussianDpEvent(2.0), categories=2)
     >>> result.best.method, round(result.advantage, 3)
-    ('f-dp', 0.197)
+    ('f-dp', 0.383)
     """
     law = as_prior(categories, prior)
     premises = _event_premises(event, law.largest, neighboring_relation)

@@ -224,7 +224,7 @@ def calibrate_epsilon(
     Examples
     --------
     >>> found = calibrate_epsilon(0.1, categories=2)
-    >>> round(found.value, 6), round(np.log(1.1 / 0.9), 6)
+    >>> round(found.value, 6), round(float(np.log(1.1 / 0.9)), 6)
     (0.200671, 0.200671)
     """
     target = check_prob(target_advantage, "target_advantage")
