@@ -1,9 +1,10 @@
 """Adapters to the public calls of dp-accounting (extra ``accounting``), and DP-SGD in one call.
 
-dp-accounting states a Gaussian's noise relative to the sensitivity of the relation it is asked
-for: replace-one with clipping norm C and noise z C is its ``noise_multiplier = z/2``. Its Rényi
-values are NaN at order 1 with Poisson sampling, and loose just above; the Kullback-Leibler
-divergence is therefore computed here (`subsampled_gaussian_kl`).
+Under replace-one the two accountants of dp-accounting 0.6 read one Gaussian event differently: the
+Rényi accountant takes its noise relative to the replace-one sensitivity 2 C, the PLD accountant
+relative to C (and doubles the shift itself). Here a noise multiplier is always sigma/C, so that
+the Rényi accountant is given half of it. Its values are NaN at order 1 with Poisson sampling, and
+loose just above; the Kullback-Leibler divergence is therefore computed by `subsampled_gaussian_kl`.
 """
 
 from typing import Any
@@ -60,34 +61,57 @@ def rdp_curve(accountant: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 def privacy_profile(
-    distribution: Any, base_success: float, n_points: int = 400
+    distribution: Any, base_success: float, n_points: int = 24
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return (epsilons, deltas) of a privacy loss distribution, dense where they bound best.
+    """Return (epsilons, deltas) of a privacy loss distribution, where they bound best.
+
+    Every point gives a valid bound. A grid brackets the best point of each of the two forms of
+    `rero_approximate_dp`, both unimodal, and Brent's method finds it to about 1e-5.
 
     Parameters
     ----------
     distribution : dp_accounting.pld.PrivacyLossDistribution
-        Read through ``get_delta_for_epsilon``.
+        Read through ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``.
     base_success : float
-        p*; the second half of the points is put around the best epsilon for this p*.
+        p*, for which the best points are sought.
     n_points : int
-        Points of each of the two passes.
+        Points of the grid, closer near 0.
 
     Notes
     -----
     A composed distribution truncates about 1e-15 of tail mass into delta, so that bounds at p*
     near 1e-13 and below reach a floor.
     """
+    from scipy.optimize import minimize_scalar
+
     top = float(distribution.get_epsilon_for_delta(1e-15))
-    top = min(top, 700.0) if np.isfinite(top) else 700.0
-    coarse = np.linspace(0.0, max(top, 1e-3), n_points)
-    deltas = np.asarray(distribution.get_delta_for_epsilon(list(coarse)), dtype=float)
-    first = np.exp(coarse) * base_success + deltas
-    second = 1.0 - np.exp(-coarse) * (1.0 - base_success - deltas)
-    at = int(np.argmin(np.minimum(first, second)))
-    fine = np.linspace(coarse[max(at - 1, 0)], coarse[min(at + 1, n_points - 1)], n_points)
-    more = np.asarray(distribution.get_delta_for_epsilon(list(fine)), dtype=float)
-    return np.concatenate([coarse, fine]), np.concatenate([deltas, more])
+    top = min(max(top, 1e-3), 700.0) if np.isfinite(top) else 700.0
+    epsilons = top * np.linspace(0.0, 1.0, n_points) ** 3
+    deltas = _deltas(distribution, epsilons)
+    found = dict(zip(epsilons.tolist(), deltas.tolist(), strict=True))
+
+    def up(epsilon: float, delta: float) -> float:
+        return np.exp(epsilon) * base_success + delta
+
+    def down(epsilon: float, delta: float) -> float:
+        return -np.exp(-epsilon) * (1.0 - base_success - delta)
+
+    for form in (up, down):
+
+        def value(epsilon: float, form: Any = form) -> float:
+            found[float(epsilon)] = float(_deltas(distribution, np.array([epsilon]))[0])
+            return form(epsilon, found[float(epsilon)])
+
+        at = int(np.argmin(form(epsilons, deltas)))
+        ends = (epsilons[max(at - 1, 0)], epsilons[min(at + 1, n_points - 1)])
+        minimize_scalar(value, bounds=ends, method="bounded", options={"xatol": 1e-5 * top})
+    points = np.array(sorted(found.items()))
+    return points[:, 0], points[:, 1]
+
+
+def _deltas(distribution: Any, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.asarray(distribution.get_delta_for_epsilon(list(epsilons)), dtype=float)
+    return np.clip(found, 0.0, 1.0)  # the sums behind them round to -1e-14 now and then
 
 
 def _event_premises(event: Any, base_success: float, relation: str) -> dict[str, Any]:
@@ -100,8 +124,9 @@ def _event_premises(event: Any, base_success: float, relation: str) -> dict[str,
     }[relation]
     premises: dict[str, Any] = {}
     accountant = rdp.RdpAccountant(ORDERS, neighboring_relation=neighbours)
-    if accountant.supports(event):
-        curve = rdp_curve(accountant.compose(event))
+    halved = _half_noise(event, dp) if relation == "replace-one" else event
+    if accountant.supports(halved):
+        curve = rdp_curve(accountant.compose(halved))
         if curve[0].size:
             premises["rdp"] = curve
     accountant = pld.PLDAccountant(neighboring_relation=neighbours)
@@ -110,6 +135,23 @@ def _event_premises(event: Any, base_success: float, relation: str) -> dict[str,
             _PublicProfile(accountant.compose(event)), base_success
         )
     return premises
+
+
+def _half_noise(event: Any, dp: Any) -> Any:
+    """Return the event with every Gaussian's noise halved, for the Rényi accountant."""
+    if isinstance(event, dp.NoOpDpEvent):
+        return event
+    if isinstance(event, dp.GaussianDpEvent):
+        return dp.GaussianDpEvent(event.noise_multiplier / 2.0)
+    if isinstance(event, dp.PoissonSampledDpEvent):
+        return dp.PoissonSampledDpEvent(event.sampling_probability, _half_noise(event.event, dp))
+    if isinstance(event, dp.SelfComposedDpEvent):
+        return dp.SelfComposedDpEvent(_half_noise(event.event, dp), event.count)
+    if isinstance(event, dp.ComposedDpEvent):
+        return dp.ComposedDpEvent([_half_noise(part, dp) for part in event.events])
+    raise ValueError(
+        f"replace-one events must be made of Gaussian events, got {type(event).__name__}."
+    )
 
 
 class _PublicProfile:
@@ -141,12 +183,14 @@ def event_bounds(
     categories, prior
         The secret, as in `advantage`.
     neighboring_relation : {"add-or-remove-one", "replace-one"}
-        Passed to the accountants; mind their noise convention (module notes).
+        Passed to the accountants. A Gaussian's noise multiplier is sigma over the clipping norm
+        of one record under both relations; "replace-one" takes Gaussian events only (sampled,
+        composed), because the accountants' conventions differ there.
 
     Raises
     ------
     ValueError
-        No accountant supports the event.
+        No accountant supports the event, or a replace-one event is not made of Gaussians.
     ImportError
         dp-accounting is not installed.
 

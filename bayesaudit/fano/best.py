@@ -131,8 +131,7 @@ def best_bound(
     if gdp_mu is not None:
         _add_gdp(found, gdp_mu)
     if profile is not None:
-        value = robustness.rero_approximate_dp(*profile, law.largest)
-        found.success("f-dp", value, "privacy profile (epsilon, delta(epsilon))")
+        _add_profile(found, *profile)
     if tradeoff is not None:
         _add_tradeoff(found, tradeoff, "trade-off function")
     if not found.bounds:
@@ -241,6 +240,21 @@ def _add_gdp(found: _Collector, mu: float) -> None:
             lambda x: float(ndtr(-ndtri(x) - mu)), categories=int(found.law.categories)
         )
         found.success("f-dp-fixed-point", value, premise, mu=mu)
+
+
+def _add_profile(found: _Collector, epsilons: ArrayLike, deltas: ArrayLike) -> None:
+    premise = "privacy profile (epsilon, delta(epsilon))"
+    value = robustness.rero_approximate_dp(epsilons, deltas, found.law.largest)
+    found.success("f-dp", value, premise)
+    if found.relation == "replace-one" and found.law.uniform:
+        grow, slack = np.exp(np.minimum(epsilons, 700.0)), np.asarray(deltas, dtype=float)
+
+        def tradeoff(x: float) -> float:
+            lines = np.maximum(1.0 - slack - grow * x, (1.0 - slack - x) / grow)
+            return max(0.0, float(lines.max()))
+
+        fixed = robustness.tradeoff_fixed_point(tradeoff, categories=int(found.law.categories))
+        found.success("f-dp-fixed-point", fixed, premise)
 
 
 def _add_tradeoff(found: _Collector, tradeoff: Callable[[float], float], premise: str) -> None:

@@ -161,20 +161,19 @@ def kl_mixture_information(
     """
     law = as_prior(categories, prior)
     divergence = _nonnegative(kl, "kl")
-    # log(p + (1-p) e^-kl) = log1p((1-p) (e^-kl - 1))
-    gone = -np.expm1(-divergence)
     if law.weights is None:
-        return _plain(-_log1p_minus(gone * law.rest, law.categories))
+        return _plain(-_log_mixture(divergence, 1.0 / law.categories, law.rest))
     shares = law.weights / law.total
     others = np.append(law.rest, 1.0 - shares[1:])
-    flat = [-float((shares * _log1p_minus(g * others, 1.0 / shares)).sum()) for g in np.ravel(gone)]
+    flat = [-float((shares * _log_mixture(x, shares, others)).sum()) for x in np.ravel(divergence)]
     return _plain(np.reshape(flat, divergence.shape))
 
 
-def _log1p_minus(value: NDArray[np.float64], largest: Any) -> NDArray[np.float64]:
-    """log1p(-value), with the limit ``-log(largest)`` where rounding makes value 1."""
-    with np.errstate(divide="ignore"):
-        return np.maximum(np.log1p(-np.minimum(value, 1.0)), -np.log(largest))
+def _log_mixture(kl: Any, share: Any, others: Any) -> NDArray[np.float64]:
+    """Return log(p + (1-p) e^-kl), accurate where it is near 0 and where e^-kl vanishes."""
+    lost = -np.expm1(-kl) * others
+    near = np.log1p(-np.minimum(lost, 0.5))
+    return np.where(lost < 0.5, near, np.log(share + others * np.exp(-kl)))
 
 
 def pure_dp_kl(epsilon: ArrayLike) -> float | NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Time and accuracy of the inversion of Fano's inequality: ``python tests/benchmarks/bench_fano.py``."""
+"""Time and accuracy of the Fano inversion: ``python tests/benchmarks/bench_fano.py``."""
 
 import sys
 import time
