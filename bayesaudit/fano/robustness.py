@@ -180,10 +180,13 @@ def _renyi(
 def _expm1_minus(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return e^x - 1 - x without cancellation."""
     near = np.abs(x) < 0.5
+    if not near.any():
+        return np.expm1(x) - x
     small = np.where(near, x, 0.0)
-    series = np.full_like(small, 1.0)
+    series = np.ones_like(small)
     for n in range(16, 2, -1):
-        series = 1.0 + small / n * series
+        series *= small / n
+        series += 1.0
     large = np.where(near, 1.0, x)
     return np.where(near, 0.5 * small * small * series, np.expm1(large) - large)
 
