@@ -105,6 +105,15 @@ def test_curve_drops_what_is_not_a_bound():
     assert fano.subsampled_gaussian_kl(2.0, 0.1) < epsilons[0]
 
 
+def test_profile_reads_accountants_too(coarse_loss):
+    accountant = dp.pld.PLDAccountant(value_discretization_interval=1e-3)
+    step = dp.PoissonSampledDpEvent(0.01, dp.GaussianDpEvent(1.0))
+    accountant.compose(dp.SelfComposedDpEvent(step, 1000))
+    one = fano.rero_approximate_dp(*fano.privacy_profile(accountant, 0.1), 0.1)
+    two = fano.rero_approximate_dp(*fano.privacy_profile(coarse_loss, 0.1), 0.1)
+    assert one == pytest.approx(two, rel=1e-6)
+
+
 def test_unsupported_event():
     with pytest.raises(ValueError, match="no accountant supports"):
         fano.event_bounds(dp.UnsupportedDpEvent(), categories=2)
@@ -159,6 +168,8 @@ def test_best_bound_names_its_premise():
     assert result.to_dict()["best"]["inputs"] == {"epsilon": 1.0}
     uniform = fano.best_bound(categories=3, neighboring_relation="replace-one", gdp_mu=1.0)
     assert uniform.best.method == "f-dp-fixed-point"
+    certain = fano.best_bound(prior=[1.0, 0.0], kl=0.3, rdp=([2], [0.3]), gdp_mu=1.0, rho=0.2)
+    assert {bound.advantage for bound in certain.bounds} == {0.0}
     with pytest.raises(KeyError):
         uniform["pure-dp"]
     with pytest.raises(TypeError, match="at least one premise"):

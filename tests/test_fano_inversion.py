@@ -173,6 +173,31 @@ def test_uniform_against_60_digits(seed):
             assert information(mp.mpf(value) * (1 - mp.mpf(10) ** -13)) < mu
 
 
+@pytest.mark.parametrize("method", ["paper", "han-verdu"])
+def test_other_methods_against_60_digits(method):
+    rng = np.random.default_rng(31)
+    for _ in range(25):
+        prior = np.sort(rng.dirichlet(np.full(rng.integers(2, 9), 10.0 ** rng.uniform(-1, 1.5))))[
+            ::-1
+        ]
+        mu = float(-(prior * np.log(prior)).sum() * 10.0 ** -rng.uniform(0, 12))
+        value = fano.advantage(mu, prior=prior, method=method)
+        with mp.workdps(60):
+            p = [mp.mpf(x) for x in prior]
+            p = [x / sum(p) for x in p]
+
+            def needed(y, p=p):  # the information that allows the advantage y
+                s = p[0] + (1 - p[0]) * y
+                t = 1 - s
+                if method == "han-verdu":
+                    return s * mp.log(s / p[0]) + (t * mp.log(t / (1 - p[0])) if t > 0 else 0)
+                h = -s * mp.log(s) - (t * mp.log(t / (len(p) - 1)) if t > 0 else 0)
+                return -sum(x * mp.log(x) for x in p) - h
+
+            assert value == 1 or needed(value * (1 + mp.mpf(10) ** -15)) >= mu
+            assert needed(value * (1 - 2 * mp.mpf(10) ** -13)) < mu
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     m=st.one_of(st.integers(2, 50), st.integers(51, 10**12), st.integers(10**12, 10**40)),
@@ -256,6 +281,38 @@ def test_conditional_entropy_keeps_the_digits(left):
             assert h <= left
     values = fano.error(conditional_entropy=[left, left], categories=[2, 10**9])
     assert values[0] == fano.error(conditional_entropy=left, categories=2)
+
+
+def test_extreme_inputs_stay_in_range():
+    tiny = (0.0, 5e-324, 1e-310, 1e-300, 1e-100)
+    for mu in (*tiny, 0.1, 709.0, 1e5, np.inf):
+        for m in (2, 1e15, 1e308):
+            one = fano.advantage(float(mu), categories=m)
+            assert 0 <= one <= 1
+            assert fano.advantage([mu, mu], categories=m)[0] == pytest.approx(one, rel=1e-13)
+            assert 0 <= fano.error(conditional_entropy=mu, categories=m) <= 1 - 1 / m
+        for prior in ([1.0, 1e-300], [1.0, 5e-324], [0.5, 0.5, 1e-200], [1 - 1e-9, 1e-9]):
+            for method in METHODS:
+                assert 0 <= fano.advantage(mu, prior=prior, method=method) <= 1
+
+
+def test_a_million_letters():
+    rng = np.random.default_rng(0)
+    for weights in (rng.exponential(size=10**6) ** 3, 1.0 / np.arange(1.0, 10**6 + 1)):
+        prior = weights / weights.sum()
+        mus = np.array([1e-9, 0.1, 0.1 + 1e-15, 3.0, 13.0])
+        values = fano.advantage(mus, prior=prior)
+        assert (np.diff(values) >= 0).all()
+        assert (values <= fano.advantage(mus, prior=prior, method="paper") * (1 + 1e-12)).all()
+        # the curve's own equation at the threshold that the advantage implies
+        s = prior.max() + (1 - prior.max()) * values[1]
+        ordered = np.sort(prior)[::-1]
+        kept = np.flatnonzero(np.cumsum(ordered) - np.arange(1, 10**6 + 1) * ordered + ordered <= s)
+        k = kept[-1] + 1
+        theta = (ordered[:k].sum() - s) / (k - 1)
+        a, head = s, ordered[:k]
+        found = a * np.log(a) + (k - 1) * theta * np.log(theta) - (head * np.log(head)).sum()
+        assert found == pytest.approx(0.1, rel=1e-9)
 
 
 def test_phi_against_high_precision():

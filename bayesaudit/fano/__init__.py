@@ -22,6 +22,7 @@ Hypothesis Testing: A Lesson From Fano*, ICML, arXiv:2210.13662.
 from bayesaudit.fano._result import AdvantageBound
 from bayesaudit.fano.accounting import dp_sgd_bounds, event_bounds, privacy_profile, rdp_curve
 from bayesaudit.fano.best import BestBound, best_bound
+from bayesaudit.fano.bridge import AdvantagePosterior, posterior_advantage
 from bayesaudit.fano.calibrate import (
     Calibration,
     calibrate_epsilon,
@@ -53,10 +54,12 @@ from bayesaudit.fano.inversion import (
     error,
     fano_bound,
 )
-from bayesaudit.fano.posterior import AdvantagePosterior, posterior_advantage
-from bayesaudit.fano.robustness import (
+from bayesaudit.fano.membership import (
     erlingsson_advantage,
     humphries_advantage,
+    yeom_advantage,
+)
+from bayesaudit.fano.robustness import (
     pure_dp_advantage,
     renyi_fano,
     rero_approximate_dp,
@@ -65,7 +68,6 @@ from bayesaudit.fano.robustness import (
     rero_tradeoff,
     rero_zcdp,
     tradeoff_fixed_point,
-    yeom_advantage,
 )
 
 __all__ = [

@@ -13,6 +13,7 @@ from bayesaudit.fano._solver import phi
 __all__ = ["Prior", "as_prior", "check_categories"]
 
 _SUM_TOLERANCE = 1e-6
+_SMALLEST = float(np.finfo(float).tiny)  # letters below the normal range count as 0
 
 
 def check_categories(value: Any, name: str = "categories") -> float:
@@ -160,7 +161,7 @@ def as_prior(categories: Any = None, prior: ArrayLike | None = None) -> Prior:
     if abs(total - 1.0) > _SUM_TOLERANCE:
         raise ValueError(f"prior must add up to 1, got {total!r}.")
     weights = np.sort(weights)[::-1]
-    weights = weights[: np.count_nonzero(weights)]
+    weights = weights[: np.count_nonzero(weights >= _SMALLEST)]
     if weights.size > 1 and weights[0] == weights[-1]:
         return Prior(float(weights.size))
     return Prior(float(weights.size), np.ascontiguousarray(weights))

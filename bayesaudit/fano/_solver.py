@@ -158,7 +158,7 @@ def _low_scalar(r: float, o: float, lam: float) -> float:
 
 
 def _high_scalar(rest: float, c: float, a: float) -> float:
-    if rest <= 0.0:
+    if rest <= _TINY:
         return 0.0
     w = min(0.5, rest / (1.0 + max(0.0, a - math.log(min(rest, 0.5)))))
     for _ in range(60):
@@ -253,9 +253,10 @@ def _high(rest: Array, c: Array, a: Array) -> Array:
 def solve(r: Array, rest: Array, o: Array, lam: Array, c: Array, a: Array) -> tuple[Array, Array]:
     """Return (y, 1 - y) elementwise for flat arrays of equal length."""
     y, w = np.empty_like(r), np.empty_like(r)
-    for start in range(0, r.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        y[part], w[part] = _solve_chunk(*(x[part] for x in (r, rest, o, lam, c, a)))
+    with np.errstate(over="ignore"):  # only the first guess can overflow, at M near 1e308
+        for start in range(0, r.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            y[part], w[part] = _solve_chunk(*(x[part] for x in (r, rest, o, lam, c, a)))
     return y, w
 
 
@@ -272,7 +273,7 @@ def _solve_chunk(
     if index.size:
         y[index] = _low(r[index], o[index], lam[index])
         w[index] = 1.0 - y[index]
-    index = np.flatnonzero(~low & ~zero & (rest > 0.0))
+    index = np.flatnonzero(~low & ~zero & (rest > _TINY))
     if index.size:
         w[index] = _high(rest[index], c[index], a[index])
         y[index] = 1.0 - w[index]

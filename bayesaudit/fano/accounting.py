@@ -70,8 +70,8 @@ def privacy_profile(
 
     Parameters
     ----------
-    distribution : dp_accounting.pld.PrivacyLossDistribution
-        Read through ``get_delta_for_epsilon`` and ``get_epsilon_for_delta``.
+    distribution : PrivacyLossDistribution or PLDAccountant of dp_accounting.pld
+        Read through its public ``get_delta...`` and ``get_epsilon...`` calls.
     base_success : float
         p*, for which the best points are sought.
     n_points : int
@@ -84,7 +84,9 @@ def privacy_profile(
     """
     from scipy.optimize import minimize_scalar
 
-    top = float(distribution.get_epsilon_for_delta(1e-15))
+    accountant = hasattr(distribution, "get_epsilon")
+    find = distribution.get_epsilon if accountant else distribution.get_epsilon_for_delta
+    top = float(find(1e-15))
     top = min(max(top, 1e-3), 700.0) if np.isfinite(top) else 700.0
     epsilons = top * np.linspace(0.0, 1.0, n_points) ** 3
     deltas = _deltas(distribution, epsilons)
@@ -110,8 +112,12 @@ def privacy_profile(
 
 
 def _deltas(distribution: Any, epsilons: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = np.asarray(distribution.get_delta_for_epsilon(list(epsilons)), dtype=float)
-    return np.clip(found, 0.0, 1.0)  # the sums behind them round to -1e-14 now and then
+    if hasattr(distribution, "get_epsilon"):
+        found = [distribution.get_delta(epsilon) for epsilon in epsilons]
+    else:
+        found = distribution.get_delta_for_epsilon(list(epsilons))
+    # the sums behind them round to -1e-14 now and then
+    return np.clip(np.asarray(found, dtype=float), 0.0, 1.0)
 
 
 def _event_premises(event: Any, base_success: float, relation: str) -> dict[str, Any]:
@@ -131,9 +137,7 @@ def _event_premises(event: Any, base_success: float, relation: str) -> dict[str,
             premises["rdp"] = curve
     accountant = pld.PLDAccountant(neighboring_relation=neighbours)
     if accountant.supports(event):
-        premises["profile"] = privacy_profile(
-            _PublicProfile(accountant.compose(event)), base_success
-        )
+        premises["profile"] = privacy_profile(accountant.compose(event), base_success)
     return premises
 
 
@@ -152,19 +156,6 @@ def _half_noise(event: Any, dp: Any) -> Any:
     raise ValueError(
         f"replace-one events must be made of Gaussian events, got {type(event).__name__}."
     )
-
-
-class _PublicProfile:
-    """A ``PLDAccountant`` behind the two calls that `privacy_profile` reads."""
-
-    def __init__(self, accountant: Any) -> None:
-        self._accountant = accountant
-
-    def get_epsilon_for_delta(self, delta: float) -> float:
-        return self._accountant.get_epsilon(delta)
-
-    def get_delta_for_epsilon(self, epsilons: list[float]) -> list[float]:
-        return [self._accountant.get_delta(epsilon) for epsilon in epsilons]
 
 
 def event_bounds(

@@ -231,8 +231,9 @@ def gaussian_kl(
 def gaussian_capacity(noise_multiplier: float, *, categories: int, steps: int = 1) -> float:
     """Bound the information of Gaussian steps by capacity: ``T (M-1)/2 log(1 + 1/(z^2 (M-1)))``.
 
-    M gradients of norm at most C span at most M - 1 dimensions around their mean. Holds for
-    adaptive steps by the chain rule, for either relation (the mean is removed).
+    Full-batch steps whose M possible gradients have norm at most C: around their mean they span
+    at most M - 1 dimensions, and their power is at most C². Holds for any prior, for adaptive
+    steps by the chain rule, and for either relation (the mean is removed).
 
     Parameters
     ----------

@@ -20,8 +20,6 @@ from bayesaudit.fano._solver import phi
 from bayesaudit.fano.information import RELATIONS, NeighboringRelation, _nonnegative, _plain
 
 __all__ = [
-    "erlingsson_advantage",
-    "humphries_advantage",
     "pure_dp_advantage",
     "renyi_fano",
     "rero_approximate_dp",
@@ -30,7 +28,6 @@ __all__ = [
     "rero_tradeoff",
     "rero_zcdp",
     "tradeoff_fixed_point",
-    "yeom_advantage",
 ]
 
 
@@ -360,51 +357,3 @@ def tradeoff_fixed_point(tradeoff: Callable[[float], float], *, categories: int)
         else:
             high = middle
     return float(1.0 - np.exp(low))
-
-
-def yeom_advantage(epsilon: ArrayLike) -> float | NDArray[np.float64]:
-    """Return ``min(e^epsilon - 1, 1)``, the membership advantage bound of Yeom et al. (2018).
-
-    References
-    ----------
-    Yeom et al. (2018), arXiv:1709.01604, Theorem 1.
-
-    Examples
-    --------
-    >>> round(yeom_advantage(0.1), 6)
-    0.105171
-    """
-    return _plain(np.minimum(np.expm1(np.minimum(_nonnegative(epsilon, "epsilon"), 1.0)), 1.0))
-
-
-def erlingsson_advantage(epsilon: ArrayLike) -> float | NDArray[np.float64]:
-    """Return ``1 - e^-epsilon``, the membership advantage bound of Erlingsson et al. (2019).
-
-    References
-    ----------
-    Erlingsson et al. (2019), *That which we call private*, arXiv:1908.03566.
-
-    Examples
-    --------
-    >>> round(erlingsson_advantage(0.1), 6)
-    0.095163
-    """
-    return _plain(-np.expm1(-_nonnegative(epsilon, "epsilon")))
-
-
-def humphries_advantage(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> float | NDArray[np.float64]:
-    """Return ``(e^epsilon - 1 + 2 delta)/(e^epsilon + 1)``: exact for M = 2 and a fair coin.
-
-    References
-    ----------
-    Humphries et al. (2023), *Investigating membership inference attacks under data
-    dependencies*, arXiv:2010.12112, Theorem 3.2.
-
-    Examples
-    --------
-    >>> round(humphries_advantage(1.0, 1e-5), 6)
-    0.462123
-    """
-    eps, slack = _nonnegative(epsilon, "epsilon"), _nonnegative(delta, "delta")
-    shrink = np.exp(-eps)
-    return _plain(np.minimum((-np.expm1(-eps) + 2.0 * slack * shrink) / (1.0 + shrink), 1.0))
