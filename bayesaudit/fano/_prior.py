@@ -103,24 +103,26 @@ class Prior:
         """
         if self.weights is None:
             return np.empty(0), np.empty(0)
-        p = self.weights / self.total
-        kept = np.arange(p.size - 1, dtype=float)  # k - 1 for k = 1 .. M - 1
-        upper = p[:-1]
-        step = upper - p[1:]
+        # Weights as given: dividing first would round away the gaps of a nearly uniform prior.
+        w = self.weights
+        kept = np.arange(w.size - 1, dtype=float)  # k - 1 for k = 1 .. M - 1
+        upper = w[:-1]
+        step = upper - w[1:]
         growth = kept * step
         excess = np.cumsum(growth, dtype=np.longdouble)
         some = np.flatnonzero(growth > 0)
         increments = np.zeros(kept.size)
         if some.size:
             h, theta, gap = growth[some], upper[some], step[some]
-            before = p[0] + (excess[some] - h).astype(float)
+            earlier = np.concatenate(([0.0], excess[:-1].astype(float)))[some]
+            before = w[0] + earlier
             increments[some] = (
-                h * np.log(before / theta)
+                h * np.log1p(((w[0] - theta) + earlier) / theta)
                 + before * phi(h / before)
                 + kept[some] * theta * phi(-gap / theta)
             )
         information = np.cumsum(increments, dtype=np.longdouble)
-        return information.astype(float), excess.astype(float)
+        return (information / self.total).astype(float), (excess / self.total).astype(float)
 
     def head(self, letters: int) -> tuple[float, float, float]:
         """Return (odds, lam, spread) of the `letters` most likely categories.
@@ -133,7 +135,8 @@ class Prior:
         first, others = float(self.weights[0]), self.weights[1:letters]
         share = float(others.sum())
         mean = share / others.size
-        lam = float(np.log1p((first - mean) / mean))
+        ahead = float((first - others).mean()) if first < 1.5 * mean else first - mean
+        lam = float(np.log1p(ahead / mean))
         spread = 0.0 if others[0] == others[-1] else float(phi((others - mean) / mean).mean())
         return first / share, max(lam, 0.0), spread
 

@@ -61,8 +61,9 @@ def _with_head(
     head = first / total + share
     rest = share / head
     if left is None:
-        shares = np.concatenate(([first / total], others / total)) / head
-        entropy = -float((shares * np.log(shares)).sum()) * head
+        shares = others / (total * head)
+        log_first = math.log1p(-rest) if rest < 0.5 else math.log(first / (total * head))
+        entropy = -head * ((1.0 - rest) * log_first + float((shares * np.log(shares)).sum()))
         left = entropy - mu - 4.0 * _EPS * (entropy + mu)
     a = -math.log(rest / others.size)
     y, w = _solve_flat(mu / share + spread, left / share, odds, lam, rest, a)
