@@ -168,6 +168,9 @@ def test_best_bound_names_its_premise():
     assert result.to_dict()["best"]["inputs"] == {"epsilon": 1.0}
     uniform = fano.best_bound(categories=3, neighboring_relation="replace-one", gdp_mu=1.0)
     assert uniform.best.method == "f-dp-fixed-point"
+    coin = fano.best_bound(categories=2, neighboring_relation="replace-one", pure_epsilon=0.1)
+    assert coin["humphries"].advantage == pytest.approx(coin["pure-dp"].advantage, rel=1e-12)
+    assert coin["yeom"].advantage > coin["erlingsson"].advantage > coin["humphries"].advantage
     certain = fano.best_bound(prior=[1.0, 0.0], kl=0.3, rdp=([2], [0.3]), gdp_mu=1.0, rho=0.2)
     assert {bound.advantage for bound in certain.bounds} == {0.0}
     with pytest.raises(KeyError):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesaudit._checks import check_choice
-from bayesaudit.fano import robustness
+from bayesaudit.fano import membership, robustness
 from bayesaudit.fano._prior import Prior, as_prior
 from bayesaudit.fano._result import AdvantageBound
 from bayesaudit.fano.information import (
@@ -20,6 +20,13 @@ from bayesaudit.fano.information import (
 from bayesaudit.fano.inversion import METHODS, fano_bound
 
 __all__ = ["BestBound", "best_bound"]
+
+
+_MEMBERSHIP = {
+    "yeom": membership.yeom_advantage,
+    "erlingsson": membership.erlingsson_advantage,
+    "humphries": membership.humphries_advantage,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +204,10 @@ def _add_pure(found: _Collector, epsilon: float) -> None:
         inputs={"epsilon": float(epsilon)},
     )
     found.bounds.append(bound)
+    if found.law.uniform and found.law.categories == 2 and found.relation == "replace-one":
+        for name, baseline in _MEMBERSHIP.items():
+            success = 0.5 * (1.0 + baseline(epsilon))
+            found.success(name, success, premise, epsilon=float(epsilon))
 
 
 def _add_rdp(found: _Collector, orders: ArrayLike, epsilons: ArrayLike) -> None:

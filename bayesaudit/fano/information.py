@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_nonnegative, check_number
+from bayesaudit.fano._arrays import nonnegative, plain
 from bayesaudit.fano._prior import as_prior
 from bayesaudit.fano._solver import even_nodes, phi
 
@@ -30,20 +31,6 @@ __all__ = [
 
 NeighboringRelation = Literal["add-or-remove-one", "replace-one"]
 RELATIONS = ("add-or-remove-one", "replace-one")
-
-
-def _nonnegative(values: Any, name: str) -> NDArray[np.float64]:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be real numbers, got {values!r:.60}.")
-    array = array.astype(float)
-    if not (array >= 0).all():
-        raise ValueError(f"{name} must be >= 0, got {float(array[~(array >= 0)].flat[0])!r}.")
-    return array
-
-
-def _plain(values: NDArray[np.float64]) -> Any:
-    return float(values) if np.ndim(values) == 0 else values
 
 
 def rdp_information(
@@ -77,7 +64,7 @@ def rdp_information(
 
     References
     ----------
-    Guo, Sablayrolles and Sanjabi (2023), arXiv:2210.13662, Section 4. Mironov (2017),
+    Guo, Sablayrolles and Sanjabi (2023), arXiv:2210.13662. Mironov (2017),
     *Rényi differential privacy*, arXiv:1702.07476.
 
     Examples
@@ -88,7 +75,7 @@ def rdp_information(
     0.841435
     """
     check_choice(neighboring_relation, "neighboring_relation", RELATIONS)
-    divergence = _nonnegative(epsilon, "epsilon")
+    divergence = nonnegative(epsilon, "epsilon")
     orders = np.asarray(order)
     if orders.dtype.kind not in "iuf" or not (orders >= 1).all():
         raise ValueError(
@@ -96,7 +83,7 @@ def rdp_information(
         )
     divergence = np.broadcast_arrays(divergence, orders)[0] + 0.0
     if neighboring_relation == "add-or-remove-one":
-        return _plain(divergence)
+        return plain(divergence)
     return kl_mixture_information(divergence, categories=categories, prior=prior)
 
 
@@ -105,7 +92,8 @@ def replace_one_information(
 ) -> float | NDArray[np.float64]:
     """Bound the information by convexity: ``(1 - sum p_i**2) kl``, for replace-one divergences.
 
-    Never better than `kl_mixture_information`; kept because it is the one-line argument.
+    Never better than `kl_mixture_information`; kept because it is the one-line argument: the
+    divergence of one output from the mixture of all is at most the mean of the pairwise ones.
 
     Parameters
     ----------
@@ -121,13 +109,13 @@ def replace_one_information(
     0.9
     """
     law = as_prior(categories, prior)
-    divergence = _nonnegative(kl, "kl")
+    divergence = nonnegative(kl, "kl")
     if law.weights is None:
         mixed = law.rest
     else:
         shares = law.weights / law.total
         mixed = float((shares * np.append(law.rest, 1.0 - shares[1:])).sum())
-    return _plain(mixed * divergence)
+    return plain(mixed * divergence)
 
 
 def kl_mixture_information(
@@ -160,13 +148,13 @@ def kl_mixture_information(
     0.84143492126
     """
     law = as_prior(categories, prior)
-    divergence = _nonnegative(kl, "kl")
+    divergence = nonnegative(kl, "kl")
     if law.weights is None:
-        return _plain(-_log_mixture(divergence, 1.0 / law.categories, law.rest))
+        return plain(-_log_mixture(divergence, 1.0 / law.categories, law.rest))
     shares = law.weights / law.total
     others = np.append(law.rest, 1.0 - shares[1:])
     flat = [-float((shares * _log_mixture(x, shares, others)).sum()) for x in np.ravel(divergence)]
-    return _plain(np.reshape(flat, divergence.shape))
+    return plain(np.reshape(flat, divergence.shape))
 
 
 def _log_mixture(kl: Any, share: Any, others: Any) -> NDArray[np.float64]:
@@ -192,8 +180,8 @@ def pure_dp_kl(epsilon: ArrayLike) -> float | NDArray[np.float64]:
     >>> round(pure_dp_kl(1.0), 12)
     0.46211715726
     """
-    value = _nonnegative(epsilon, "epsilon")
-    return _plain(value * np.tanh(value / 2.0))
+    value = nonnegative(epsilon, "epsilon")
+    return plain(value * np.tanh(value / 2.0))
 
 
 def gaussian_kl(
@@ -213,6 +201,10 @@ def gaussian_kl(
     neighboring_relation : {"add-or-remove-one", "replace-one"}
         ``T/(2 z^2)`` or ``2 T/z^2``: replacing a gradient moves the sum by up to 2 C.
 
+    References
+    ----------
+    Mironov (2017), arXiv:1702.07476, at order 1.
+
     Examples
     --------
     >>> gaussian_kl(2.0, steps=4, neighboring_relation="add-or-remove-one")
@@ -221,11 +213,11 @@ def gaussian_kl(
     2.0
     """
     check_choice(neighboring_relation, "neighboring_relation", RELATIONS)
-    z, count = _nonnegative(noise_multiplier, "noise_multiplier"), _nonnegative(steps, "steps")
+    z, count = nonnegative(noise_multiplier, "noise_multiplier"), nonnegative(steps, "steps")
     factor = 0.5 if neighboring_relation == "add-or-remove-one" else 2.0
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(count > 0, factor * count / z**2, 0.0)
-    return _plain(value)
+    return plain(value)
 
 
 def gaussian_capacity(noise_multiplier: float, *, categories: int, steps: int = 1) -> float:
@@ -243,6 +235,11 @@ def gaussian_capacity(noise_multiplier: float, *, categories: int, steps: int = 
         M >= 2 values of the secret.
     steps : int
         Number T of steps.
+
+    References
+    ----------
+    Cover and Thomas (2006), *Elements of Information Theory*, Chapter 9 (parallel Gaussian
+    channels).
 
     Examples
     --------

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesaudit.fano.information import _nonnegative, _plain
+from bayesaudit.fano._arrays import nonnegative, plain
 
 __all__ = ["erlingsson_advantage", "humphries_advantage", "yeom_advantage"]
 
@@ -20,7 +20,7 @@ def yeom_advantage(epsilon: ArrayLike) -> float | NDArray[np.float64]:
     >>> round(yeom_advantage(0.1), 6)
     0.105171
     """
-    return _plain(np.minimum(np.expm1(np.minimum(_nonnegative(epsilon, "epsilon"), 1.0)), 1.0))
+    return plain(np.minimum(np.expm1(np.minimum(nonnegative(epsilon, "epsilon"), 1.0)), 1.0))
 
 
 def erlingsson_advantage(epsilon: ArrayLike) -> float | NDArray[np.float64]:
@@ -35,7 +35,7 @@ def erlingsson_advantage(epsilon: ArrayLike) -> float | NDArray[np.float64]:
     >>> round(erlingsson_advantage(0.1), 6)
     0.095163
     """
-    return _plain(-np.expm1(-_nonnegative(epsilon, "epsilon")))
+    return plain(-np.expm1(-nonnegative(epsilon, "epsilon")))
 
 
 def humphries_advantage(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> float | NDArray[np.float64]:
@@ -44,13 +44,13 @@ def humphries_advantage(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> float | N
     References
     ----------
     Humphries et al. (2023), *Investigating membership inference attacks under data
-    dependencies*, arXiv:2010.12112, Theorem 3.2.
+    dependencies*, arXiv:2010.12112.
 
     Examples
     --------
     >>> round(humphries_advantage(1.0, 1e-5), 6)
     0.462123
     """
-    eps, slack = _nonnegative(epsilon, "epsilon"), _nonnegative(delta, "delta")
+    eps, slack = nonnegative(epsilon, "epsilon"), nonnegative(delta, "delta")
     shrink = np.exp(-eps)
-    return _plain(np.minimum((-np.expm1(-eps) + 2.0 * slack * shrink) / (1.0 + shrink), 1.0))
+    return plain(np.minimum((-np.expm1(-eps) + 2.0 * slack * shrink) / (1.0 + shrink), 1.0))

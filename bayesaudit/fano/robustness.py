@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayesaudit._checks import check_choice
+from bayesaudit.fano._arrays import nonnegative, plain
 from bayesaudit.fano._prior import Prior, as_prior, check_categories
 from bayesaudit.fano._solver import phi
-from bayesaudit.fano.information import RELATIONS, NeighboringRelation, _nonnegative, _plain
+from bayesaudit.fano.information import RELATIONS, NeighboringRelation
 
 __all__ = [
     "pure_dp_advantage",
@@ -70,6 +71,11 @@ def pure_dp_advantage(
     float or ndarray
         The advantage; exactly 0 for a skewed prior and a small epsilon.
 
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2016), *Extremal mechanisms for local differential privacy*,
+    arXiv:1407.1338 (the optimality of randomised response and of staircase channels).
+
     Examples
     --------
     >>> round(pure_dp_advantage(1.0, categories=10), 12)
@@ -78,19 +84,19 @@ def pure_dp_advantage(
     0.0
     """
     check_choice(neighboring_relation, "neighboring_relation", RELATIONS)
-    value = _nonnegative(epsilon, "epsilon")
+    value = nonnegative(epsilon, "epsilon")
     law = as_prior(categories, prior)
     if law.delta:
-        return _plain(np.zeros_like(value))
+        return plain(np.zeros_like(value))
     shrink, gone = np.exp(-value), -np.expm1(-value)
     if neighboring_relation == "add-or-remove-one":
         odds = law.largest / law.rest
         with np.errstate(over="ignore"):
-            return _plain(np.minimum(odds * np.expm1(value), gone))
+            return plain(np.minimum(odds * np.expm1(value), gone))
     if law.weights is None:
-        return _plain(gone / (1.0 + (law.categories - 1.0) * shrink))
+        return plain(gone / (1.0 + (law.categories - 1.0) * shrink))
     flat = [_pure_dp(law, float(r), float(g)) for r, g in zip(shrink.flat, gone.flat, strict=True)]
-    return _plain(np.reshape(flat, value.shape))
+    return plain(np.reshape(flat, value.shape))
 
 
 def _pure_dp(law: Prior, shrink: float, gone: float) -> float:
@@ -140,7 +146,7 @@ def renyi_fano(
     0.49324974833
     """
     budget, orders, base = np.broadcast_arrays(
-        _nonnegative(epsilon, "epsilon"), _orders(order), _base(base_success)
+        nonnegative(epsilon, "epsilon"), _orders(order), _base(base_success)
     )
     beta, rest = orders - 1.0, 1.0 - base
     finite = np.isfinite(beta)
@@ -155,7 +161,7 @@ def renyi_fano(
         low, high = np.where(under, middle, low), np.where(under, high, middle)
     success = base + rest * np.exp(high)
     success = np.where(finite, success, np.minimum(base * np.exp(np.minimum(budget, 700.0)), 1.0))
-    return _plain(np.where(inside, success, np.where(budget > 0, 1.0, base)))
+    return plain(np.where(inside, success, np.where(budget > 0, 1.0, base)))
 
 
 def _renyi(
@@ -198,17 +204,17 @@ def rero_rdp(
     References
     ----------
     Balle, Cherubin and Hayes (2022), *Reconstructing training data with informed adversaries*,
-    arXiv:2201.04845, Theorem 3.
+    arXiv:2201.04845.
 
     Examples
     --------
     >>> round(rero_rdp(1.0, 2.0, 0.1), 12)
     0.521371444218
     """
-    budget, orders, base = _nonnegative(epsilon, "epsilon"), _orders(order), _base(base_success)
+    budget, orders, base = nonnegative(epsilon, "epsilon"), _orders(order), _base(base_success)
     power = np.where(np.isfinite(orders), 1.0 - 1.0 / orders, 1.0)
     log_bound = np.minimum(power * np.minimum(np.log(base) + budget, 0.0), 0.0)
-    return _plain(np.exp(log_bound))
+    return plain(np.exp(log_bound))
 
 
 def rero_zcdp(rho: ArrayLike, base_success: ArrayLike) -> float | NDArray[np.float64]:
@@ -231,8 +237,8 @@ def rero_zcdp(rho: ArrayLike, base_success: ArrayLike) -> float | NDArray[np.flo
     >>> round(rero_zcdp(0.1, 0.5), 12)
     0.765984449001
     """
-    gap = np.sqrt(-np.log(_base(base_success))) - np.sqrt(_nonnegative(rho, "rho"))
-    return _plain(np.exp(-(np.maximum(gap, 0.0) ** 2)))
+    gap = np.sqrt(-np.log(_base(base_success))) - np.sqrt(nonnegative(rho, "rho"))
+    return plain(np.exp(-(np.maximum(gap, 0.0) ** 2)))
 
 
 def rero_gdp(mu: ArrayLike, base_success: ArrayLike) -> float | NDArray[np.float64]:
@@ -255,8 +261,8 @@ def rero_gdp(mu: ArrayLike, base_success: ArrayLike) -> float | NDArray[np.float
     >>> round(rero_gdp(1.0, 0.1), 12)
     0.389143691645
     """
-    base, shift = _base(base_success), _nonnegative(mu, "mu")
-    return _plain(special.ndtr(special.ndtri(base) + shift))
+    base, shift = _base(base_success), nonnegative(mu, "mu")
+    return plain(special.ndtr(special.ndtri(base) + shift))
 
 
 def rero_tradeoff(tradeoff: Callable[[float], float], base_success: float) -> float:
@@ -299,12 +305,17 @@ def rero_approximate_dp(epsilon: ArrayLike, delta: ArrayLike, base_success: floa
         ``min over points of min(e^epsilon p* + delta, 1 - e^-epsilon (1 - p* - delta))``: with
         the whole profile, ``1 - f(p*)`` of the mechanism's trade-off function.
 
+    References
+    ----------
+    Dong, Roth and Su (2022), arXiv:1905.02383 (the trade-off function of a privacy profile);
+    Kulynych et al. (2025), arXiv:2507.06969.
+
     Examples
     --------
     >>> round(rero_approximate_dp([0.5, 1.0], [0.01, 1e-5], 0.1), 6)
     0.174872
     """
-    eps, slack = _nonnegative(epsilon, "epsilon"), _nonnegative(delta, "delta")
+    eps, slack = nonnegative(epsilon, "epsilon"), nonnegative(delta, "delta")
     if eps.shape != slack.shape:
         raise ValueError(
             f"epsilon and delta must have equal shapes, got {eps.shape}, {slack.shape}."
@@ -335,6 +346,11 @@ def tradeoff_fixed_point(tradeoff: Callable[[float], float], *, categories: int)
     -----
     The M decision regions are disjoint, so that the errors of the pairwise tests built from them
     must fit together; convexity of f gives the fixed point for their mean.
+
+    References
+    ----------
+    Dong, Roth and Su (2022), arXiv:1905.02383 (trade-off functions); the fixed point follows from
+    the argument in the notes.
 
     Examples
     --------
