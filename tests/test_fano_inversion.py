@@ -410,3 +410,5 @@ def test_result_is_plain_json():
     assert document["premise"] == "a premise"
     assert document["method"] == "erokhin" and document["vacuous"] is False
     assert fano.fano_bound(5.0, categories=2).vacuous
+    nothing_known = fano.fano_bound(np.inf, categories=2).to_dict()
+    assert nothing_known["inputs"] == {"mutual_information": None} and nothing_known["vacuous"]

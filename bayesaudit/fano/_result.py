@@ -1,5 +1,6 @@
 """What a bound returns: the number, what it was derived from, and whether it says anything."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,7 @@ class AdvantageBound:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
+        """Return plain JSON types; an infinite input, which says nothing, becomes None."""
         count = self.categories
         return {
             "advantage": self.advantage,
@@ -110,7 +111,7 @@ class AdvantageBound:
             "method": self.method,
             "premise": self.premise,
             "neighboring_relation": self.neighboring_relation,
-            "inputs": dict(self.inputs),
+            "inputs": {name: x if math.isfinite(x) else None for name, x in self.inputs.items()},
             "vacuous": self.vacuous,
             "notes": list(self.notes),
         }
