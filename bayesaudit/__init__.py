@@ -28,7 +28,7 @@ _EXPORTS: dict[str, str] = {
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
 }
-_MODULES: tuple[str, ...] = ("onerun",)
+_MODULES: tuple[str, ...] = ("fano", "onerun")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
