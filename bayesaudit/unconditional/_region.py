@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit.measures import Epsilon
-from bayesaudit.posterior._outside import Outside
+from bayesaudit.posterior._outside import NODES, Outside
 from bayesaudit.rates import BetaRate, IndependentRates
 from bayesaudit.unconditional._binomial import Window
 
@@ -95,7 +95,9 @@ class _Surface:
         self._terms, self._order = terms, order
         # Both terms are the same half-plane, with the rates' roles swapped.
         self._measure = Epsilon(delta, "member", "fpr")
-        self._level = special.ndtri(level)
+        self._level = level
+        # Fewer nodes tell most outcomes from the level; the rest are evaluated again.
+        self._nodes, self._margin = (28, 1.5e-3) if columns.size < 400 else (40, 1e-6)
 
     def __call__(self, term: Integers, i: Integers, j: Integers) -> Array:
         parts = [
@@ -105,6 +107,14 @@ class _Surface:
         return np.concatenate(parts)
 
     def _chunk(self, term: Integers, i: Integers, j: Integers) -> Array:
+        value = self._value(term, i, j, self._nodes)
+        close = np.flatnonzero(np.abs(value - self._level) < self._margin)
+        if close.size:
+            value[close] = self._value(term[close], i[close], j[close], NODES)
+        with np.errstate(divide="ignore"):
+            return special.ndtri(value) - special.ndtri(self._level)
+
+    def _value(self, term: Integers, i: Integers, j: Integers, nodes: int) -> Array:
         chosen = [np.flatnonzero(term == t) for t in range(len(self._terms))]
         outer, inner = [], []
         for name, at in zip(self._terms, chosen, strict=True):
@@ -113,11 +123,11 @@ class _Surface:
             inner.append(pair[1] if name == "fpr" else pair[0])
         size = i.size
         rates = IndependentRates(BetaRate.join(outer), BetaRate.join(inner), (size,))
-        above, _ = Outside(rates, self._measure)(np.arange(size), np.full(size, self._order))
-        z = np.empty(size)
-        with np.errstate(divide="ignore"):
-            z[np.concatenate(chosen)] = -special.ndtri(np.clip(above, 0.0, 1.0)) - self._level
-        return z
+        outside = Outside(rates, self._measure, nodes)
+        value = np.empty(size)
+        above, _ = outside(np.arange(size), np.full(size, self._order))
+        value[np.concatenate(chosen)] = np.clip(1 - above, 0.0, 1.0)
+        return value
 
 
 def _boundary(surface: _Surface, n_rows: int, n_columns: int, n_terms: int) -> list[Integers]:
