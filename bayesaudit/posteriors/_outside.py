@@ -48,7 +48,9 @@ class Outside:
         by_curve: dict[int, list[Wedge]] = {}
         for wedge in measure.wedges():
             by_curve.setdefault(id(wedge.curve), []).append(wedge)
-        self._pieces = [piece for wedges in by_curve.values() for piece in _pieces(wedges, rates, nodes)]
+        self._pieces = []
+        for wedges in by_curve.values():
+            self._pieces += _pieces(wedges, rates, nodes)
 
     def __call__(self, index: Array, level: Array, *, density: bool = False) -> tuple[Array, Array]:
         """Return survival and density at one level for each chosen tally.

@@ -86,7 +86,7 @@ def _log_coefficients(n: int, k: NDArray[np.int64]) -> Array:
 
 
 def _first(condition, low: int, high: int) -> int:
-    """The first integer in [low, high] at which a condition that stays true is true."""
+    """Return the first integer in [low, high] at which a condition that stays true is true."""
     while low < high:
         middle = (low + high) // 2
         if condition(middle):

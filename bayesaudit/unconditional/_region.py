@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit.measures import Epsilon
-from bayesaudit.posterior._outside import NODES, Outside
+from bayesaudit.posteriors._outside import NODES, Outside
 from bayesaudit.rates import BetaRate, IndependentRates
 from bayesaudit.unconditional._binomial import Window
 

@@ -28,7 +28,7 @@ BLOCK = 400_000
 
 
 class Edge(NamedTuple):
-    """A piece of a hypothesis' boundary: x = d − e·y for y in [low, high], region's rows being x."""
+    """A piece of a hypothesis' boundary: x = d − e·y for y in [low, high]; rows count x."""
 
     region: Region
     d: float

@@ -11,7 +11,7 @@ from bayesaudit._interval import Interval
 from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import proportion_interval
 from bayesaudit.measures import Epsilon
-from bayesaudit.posterior import posterior
+from bayesaudit.posteriors import posterior
 from bayesaudit.unconditional._binomial import Window
 from bayesaudit.unconditional._region import Region, trace
 from bayesaudit.unconditional._supremum import GRID, edges, highest, stays_below
@@ -52,9 +52,9 @@ def exact_unconditional(counts: AttackCounts, measure: Epsilon, prob: float = 0.
 
     Notes
     -----
-    With α = (1 − prob)/2, x = FNR, y = FPR, let H(ε) be the rates whose ε̂ is at most ε: x + e^ε y >=
-    1 − δ, and y + e^ε x >= 1 − δ for the other term. F_k is the Jeffreys posterior probability of
-    half-plane k.
+    With α = (1 − prob)/2, x = FNR, y = FPR, let H(ε) be the rates whose ε̂ is at most ε: those
+    with x + e^ε y >= 1 − δ, and y + e^ε x >= 1 − δ for the other term. F_k is the Jeffreys posterior
+    probability of half-plane k.
 
     * Outcomes (i, j) are ordered by q(i, j), the ε at which min_k F_k = α; the outcomes at least as
       extreme as the observed one are A = {min_k F_k(q_obs; i, j) <= α}: one down-set for all ε.
@@ -110,7 +110,7 @@ def _terms(measure: Epsilon) -> tuple[str, ...]:
 
 
 def _orders(counts: AttackCounts, measure: Epsilon, level: float) -> Array:
-    """q of every tally, the larger of the terms' posterior quantiles; folded, of both directions."""
+    """Order of every tally: q, the largest of the posterior quantiles of its terms."""
     sides = [counts]
     if measure.folded:
         sides.append(AttackCounts(fn=counts.tp, tp=counts.fn, fp=counts.tn, tn=counts.fp))
@@ -199,7 +199,7 @@ class Test:
         ]
 
     def _root(self, error: float, grid: int) -> float:
-        """The ε at which the probability reaches `error`, approximately; 0 if it does at 0."""
+        """Return about the ε at which the probability reaches `error`; 0 if it does at 0."""
         target = special.ndtri(error)
 
         def score(epsilon: float) -> float:
@@ -229,7 +229,7 @@ class Test:
 
 
 def _crossing(score, guess: float) -> float:
-    """The point in (0, ∞) at which a rising score crosses 0, to 1e-10: secants in a bracket."""
+    """Return where in (0, ∞) a rising score crosses 0, to 1e-10: secants in a bracket."""
     low, high = 0.0, math.inf
     value_low, value_high = -math.inf, math.inf
     x = guess
