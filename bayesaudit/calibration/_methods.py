@@ -25,6 +25,7 @@ Method = str | Callable[[AttackCounts, Measure, float], Any]
 
 NAMES = ("posterior", "two-direction", EXACT, *METHODS)
 
+
 def check_method(method: Method, measure: Measure) -> None:
     """Refuse an unknown method, or one that the measure does not have."""
     if callable(method):

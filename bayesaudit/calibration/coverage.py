@@ -207,7 +207,9 @@ def _setting(fnr, fpr, n_pos, n_neg) -> tuple[Array, ...]:
     for value, name in zip(rates, ("fnr", "fpr"), strict=True):
         for extreme in (np.min(value), np.max(value)):
             check_probability(extreme, name)
-    numbers = [check_integers(n, name, minimum=1) for n, name in ((n_pos, "n_pos"), (n_neg, "n_neg"))]
+    numbers = [
+        check_integers(n, name, minimum=1) for n, name in ((n_pos, "n_pos"), (n_neg, "n_neg"))
+    ]
     return tuple(np.broadcast_arrays(*rates, *numbers))
 
 

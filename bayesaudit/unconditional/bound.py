@@ -12,6 +12,7 @@ from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import proportion_interval
 from bayesaudit.measures import Epsilon
 from bayesaudit.posteriors import posterior
+from bayesaudit.rates import conjugate_rates
 from bayesaudit.unconditional._binomial import Window
 from bayesaudit.unconditional._region import Region, trace
 from bayesaudit.unconditional._supremum import GRID, edges, highest, stays_below
@@ -115,7 +116,7 @@ def _orders(counts: AttackCounts, measure: Epsilon, level: float) -> Array:
     if measure.folded:
         sides.append(AttackCounts(fn=counts.tp, tp=counts.fn, fp=counts.tn, tn=counts.fp))
     found = [
-        posterior(side, Epsilon(measure.delta, "member", term)).quantile(level)
+        posterior(conjugate_rates(side), Epsilon(measure.delta, "member", term)).quantile(level)
         for side in sides
         for term in _terms(measure)
     ]
