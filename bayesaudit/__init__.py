@@ -29,7 +29,7 @@ _EXPORTS: dict[str, str] = {
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
 }
-_MODULES: tuple[str, ...] = ("onerun",)
+_MODULES: tuple[str, ...] = ("calibration", "onerun")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 

@@ -1,4 +1,4 @@
-"""The exact unconditional lower bound: reference values, brute force, exact coverage, certificate."""
+"""The exact unconditional lower bound: reference values, brute force, exact coverage."""
 
 import itertools
 import json
@@ -51,7 +51,7 @@ def test_reference_rows(row):
         assert found >= box.lower - 1e-9 or row["form"] == "folded"
 
 
-# -- an independent brute force ----------------------------------------------------------------------
+# -- an independent brute force ------------------------------------------------------------------
 
 
 class Brute:
@@ -188,7 +188,7 @@ def test_brute_force_cases_are_not_all_zero():
     assert positive >= 16
 
 
-# -- guarantee -----------------------------------------------------------------------------------------
+# -- guarantee -----------------------------------------------------------------------------------
 
 
 def pairs():
@@ -265,7 +265,7 @@ def test_is_not_below_clopper_pearson_in_300_tallies():
     check_not_below_clopper_pearson(300, 2000, seed=2)
 
 
-# -- limits and invariances -----------------------------------------------------------------------------
+# -- limits and invariances ----------------------------------------------------------------------
 
 
 def test_swapping_the_rates_changes_nothing():
@@ -326,7 +326,7 @@ def test_refuses_other_measures_and_percentages():
         exact_unconditional(counts, ba.Epsilon(0), 90)
 
 
-# -- the parts ------------------------------------------------------------------------------------------
+# -- the parts -----------------------------------------------------------------------------------
 
 
 def test_window_holds_the_binomial():

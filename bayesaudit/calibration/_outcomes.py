@@ -30,7 +30,7 @@ def binomial_window(n: int, p: float, left_out: float = LEFT_OUT) -> tuple[int, 
 
 
 def binomial_pmf(k: Array, n: int, p: float) -> Array:
-    """Return binomial probabilities, by the saddle-point-free log-gamma formula."""
+    """Return binomial probabilities."""
     k = np.asarray(k, float)
     log = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return np.exp(log + special.xlogy(k, p) + special.xlog1py(n - k, -p))
@@ -55,7 +55,7 @@ class Outcomes:
 
     @staticmethod
     def likely(n_pos: int, n_neg: int, fnr: Array, fpr: Array) -> "Outcomes":
-        """Return the outcomes that hold all but 1e-10 of the probability for every pair of rates."""
+        """Return the outcomes that hold all but 1e-10 of the probability for every pair."""
         ranges = []
         for n, rates in ((n_pos, fnr), (n_neg, fpr)):
             ends = [binomial_window(n, float(p)) for p in (np.min(rates), np.max(rates))]

@@ -17,7 +17,7 @@ from bayesaudit.unconditional._binomial import Window
 from bayesaudit.unconditional._region import Region, trace
 from bayesaudit.unconditional._supremum import GRID, edges, highest, stays_below
 
-__all__ = ["exact_unconditional"]
+__all__ = ["exact_unconditional", "exceeds"]
 
 Array = NDArray[np.float64]
 #: Share of the error spent on the box of nuisance rates (Berger and Boos).
@@ -54,8 +54,8 @@ def exact_unconditional(counts: AttackCounts, measure: Epsilon, prob: float = 0.
     Notes
     -----
     With α = (1 − prob)/2, x = FNR, y = FPR, let H(ε) be the rates whose ε̂ is at most ε: those
-    with x + e^ε y >= 1 − δ, and y + e^ε x >= 1 − δ for the other term. F_k is the Jeffreys posterior
-    probability of half-plane k.
+    with x + e^ε y >= 1 − δ, and y + e^ε x >= 1 − δ for the other term. F_k is the Jeffreys
+    posterior probability of half-plane k.
 
     * Outcomes (i, j) are ordered by q(i, j), the ε at which min_k F_k = α; the outcomes at least as
       extreme as the observed one are A = {min_k F_k(q_obs; i, j) <= α}: one down-set for all ε.
@@ -133,17 +133,54 @@ def _bound(
     fn: int, fp: int, n_pos: int, n_neg: int, order: float, measure: Epsilon, level: float
 ) -> float:
     """Return the bound of one tally."""
+    test = _test(fn, fp, n_pos, n_neg, order, measure, level)
+    return 0.0 if test is None else test.limit((1 - GAMMA) * level)
+
+
+def exceeds(counts: AttackCounts, measure: Epsilon, prob: float, epsilon: float) -> bool:
+    """Return whether the exact unconditional bound of one tally exceeds a given ε.
+
+    One test instead of a search for the bound: it is rejected that ε̂ is at most `epsilon`.
+
+    Parameters
+    ----------
+    counts : AttackCounts
+        One tally.
+    measure : Epsilon
+        The form, as for `exact_unconditional`.
+    prob : float
+        Level in (0, 1).
+    epsilon : float
+        The ε in question, >= 0.
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    >>> [exceeds(counts, ba.Epsilon(1e-5, "member"), 0.9, epsilon) for epsilon in (0.63, 0.64)]
+    [True, False]
+    """
+    level = (1 - check_prob(prob)) / 2
+    order = float(_orders(counts, measure, level))
+    numbers = (int(v) for v in (counts.fn, counts.fp, counts.n_pos, counts.n_neg))
+    test = _test(*numbers, order, measure, level)
+    return test is not None and test.rejects(epsilon, (1 - GAMMA) * level)
+
+
+def _test(
+    fn: int, fp: int, n_pos: int, n_neg: int, order: float, measure: Epsilon, level: float
+) -> "Test | None":
+    """Return the test that belongs to a tally; None where nothing can be shown."""
     if order < 0:
         fn, fp, order = n_pos - fn, n_neg - fp, -order
     if order == 0 or n_pos == 0 or n_neg == 0:
-        return 0.0
+        return None
     gamma = GAMMA * level
     box = tuple(
         tuple(float(end) for end in proportion_interval(k, n, gamma / 4))
         for k, n in ((fn, n_pos), (fp, n_neg))
     )
-    test = Test(n_pos, n_neg, order, box, measure, level)
-    return test.limit(level - gamma)
+    return Test(n_pos, n_neg, order, box, measure, level)
 
 
 class Test:
@@ -192,6 +229,10 @@ class Test:
                     return level
                 step *= 2
             grid *= 4
+
+    def rejects(self, epsilon: float, error: float) -> bool:
+        """Return whether the probability at `epsilon` is certainly <= error."""
+        return self._certified(epsilon, error - ROUNDING, GRID)
 
     def _edges(self, epsilon: float) -> list[list]:
         return [
