@@ -5,16 +5,30 @@ intervals hold the truth in repeated audits is another question. It is answered 
 """
 
 from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
+from bayesaudit.calibration.figures import plot_assurance, plot_coverage
+from bayesaudit.calibration.pit import PIT, sbc_exact
 from bayesaudit.calibration.planning import Plan, assurance_curve, plan
+from bayesaudit.calibration.scale import map_replicates, map_tallies
+from bayesaudit.calibration.sequential import Looks, anytime_bound, looks_prob, simulate_looks
 from bayesaudit.unconditional import exact_unconditional
 
 __all__ = [
+    "PIT",
     "Coverage",
     "Expected",
+    "Looks",
     "Plan",
+    "anytime_bound",
     "assurance_curve",
     "coverage",
     "exact_unconditional",
     "expected",
+    "looks_prob",
+    "map_replicates",
+    "map_tallies",
     "plan",
+    "plot_assurance",
+    "plot_coverage",
+    "sbc_exact",
+    "simulate_looks",
 ]

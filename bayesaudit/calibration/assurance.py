@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesaudit.calibration._methods import Method, sides
+from bayesaudit.calibration._lattice import survival_above
+from bayesaudit.calibration._methods import Method, ends, sides
 from bayesaudit.calibration._outcomes import Outcomes
 from bayesaudit.calibration._strength import Pilot, Rates
 from bayesaudit.counts import AttackCounts
@@ -43,17 +44,13 @@ def assurance(
 
 
 def ceiling(n: int, measure: Epsilon, prob: float, method: Method, prior: Prior) -> float:
-    """Return the largest lower end that n trials a side can show: that of an attack with no error."""
-    from bayesaudit.calibration._methods import ends
-
+    """Return the largest lower end that n trials a side can show, those of a perfect attack."""
     perfect = AttackCounts(fn=0, tp=n, fp=0, tn=n)
     return float(ends(method, perfect, measure, prob, prior)[0])
 
 
 def _staircase(outcomes: Outcomes, claim, measure, prob, method, prior) -> NDArray[np.intp]:
     """Last column that shows the claim in every row, by bisection: the lower end falls in FP."""
-    from bayesaudit.calibration._methods import ends
-
     low = np.full(outcomes.fn.size, -1)
     high = np.full(outcomes.fn.size, outcomes.fp.size)
     while np.any(high - low > 1):
@@ -70,7 +67,7 @@ def _staircase(outcomes: Outcomes, claim, measure, prob, method, prior) -> NDArr
 
 
 def _exact_staircase(outcomes: Outcomes, claim, measure, prob) -> NDArray[np.intp]:
-    """The same for the exact unconditional bound, one test a tally, row after row.
+    """Do the same for the exact unconditional bound, one test a tally, row after row.
 
     The bound falls in both counts in every table that was enumerated (a test does it again), so
     that the search in a row starts at the last row's answer.
@@ -78,8 +75,6 @@ def _exact_staircase(outcomes: Outcomes, claim, measure, prob) -> NDArray[np.int
     last = np.empty(outcomes.fn.size, np.intp)
     # Where the ordering itself, max of the half-planes' quantiles, passes the claim: a good start.
     terms = [measure.term] if measure.term != "max" else ["fnr", "fpr"]
-    from bayesaudit.calibration._lattice import survival_above
-
     level = (1 - prob) / 2
     near = np.zeros((outcomes.fn.size, outcomes.fp.size), bool)
     for term in terms:

@@ -186,7 +186,7 @@ def expected(
     >>> import bayesaudit as ba
     >>> from bayesaudit.calibration import expected
     >>> print(f"{expected(ba.Epsilon(1e-5), 0.35, 0.25, 50, 50).width:.2f}")
-    0.90
+    0.91
     """
     prob = check_prob(prob)
     check_method(method, measure)

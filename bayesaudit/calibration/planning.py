@@ -25,8 +25,8 @@ from bayesaudit.rates import Prior
 
 __all__ = ["Plan", "assurance_curve", "plan"]
 
-#: A robust window of at most this many n is checked at each; a longer one, where the saw's teeth are
-#: small, at so many, evenly spread.
+#: A robust window of at most this many n is checked at each of them; a longer one, where the saw's
+#: teeth are small, at so many, evenly spread.
 EVERY, SPREAD = 240, 80
 
 
