@@ -3,6 +3,11 @@
 import argparse
 from typing import Any
 
+from bayesaudit.cli._confidence import (
+    add_looks_argument,
+    confidence_lines,
+    guaranteed_lower,
+)
 from bayesaudit.cli._input import (
     AttackInput,
     add_input_arguments,
@@ -22,8 +27,6 @@ examples:
 """
 #: Where the folded interval and that of the declared direction are the same to a reader.
 SAME = 1e-6
-#: Trials a side up to which the exact unconditional bound is printed.
-EXACT_LIMIT = 100_000
 
 
 def add_parser(commands: Any) -> None:
@@ -38,6 +41,7 @@ def add_parser(commands: Any) -> None:
     )
     add_input_arguments(parser)
     add_question_arguments(parser)
+    add_looks_argument(parser)
     add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
@@ -113,13 +117,13 @@ def _document(
         "prob": args.prob,
         "direction": args.direction,
         "prior": args.prior,
+        **({"looks": args.looks} if args.looks is not None else {}),
     }
     return envelope(inputs=inputs, results=results, warnings=[])
 
 
 def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
     """Return the results for one tally at one delta, as the JSON holds them."""
-    from bayesaudit.intervals import EXACT, METHODS, confidence_interval
     from bayesaudit.measures import Epsilon
     from bayesaudit.posteriors import posterior
 
@@ -135,34 +139,11 @@ def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[s
                 "directions, so its lower end is positive also for a coin flip; the interval of "
                 "the declared direction stands beside it."
             )
-    methods = list(METHODS)
-    if max(counts.n_pos, counts.n_neg) <= EXACT_LIMIT:
-        methods.insert(0, EXACT)
-    else:
-        notes.append(
-            f"exact-unconditional is left out above {EXACT_LIMIT} trials a side, where it takes "
-            "seconds: confidence_interval(..., method='exact-unconditional') computes it."
-        )
-    intervals = {
-        method: confidence_interval(counts, measure, args.prob, method=method) for method in methods
-    }
-    epsilon["confidence"] = {
-        method: {
-            "lower": float(found.lower),
-            "upper": float(found.upper),
-            "guarantee": found.guarantee,
-            **({"upper_reason": _no_upper(found)} if found.upper == float("inf") else {}),
-        }
-        for method, found in intervals.items()
-    }
+    epsilon["confidence"] = confidence_lines(args, counts, measure, notes)
     claim = None
     if args.claim is not None:
         claim = {"epsilon": args.claim, "prob_above": float(post.prob_above(args.claim))}
     return {"epsilon": epsilon, "claim": claim}
-
-
-def _no_upper(found: Any) -> str:
-    return "a lower bound only" if found.kind == "lower" else "unbounded"
 
 
 # -- for a person --------------------------------------------------------------------------------
@@ -211,8 +192,7 @@ def _print_one(result: dict, prob: float) -> None:
 
 def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
     shown = epsilon.get("credible_member", epsilon["credible"])
-    confidence = epsilon["confidence"]
-    guaranteed = confidence.get("exact-unconditional", confidence["clopper-pearson"])["lower"]
+    guaranteed = guaranteed_lower(epsilon["confidence"])
     one_sided = f"{(1 + prob) / 2:.4g}"
     text = (
         f"Given these counts, epsilon-hat lies in [{shown['lower']:.5f}, {shown['upper']:.5f}] "
