@@ -27,8 +27,9 @@ _EXPORTS: dict[str, str] = {
     "boundary_polygon": "measures",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
+    "two_direction_bound": "posteriors.two_direction",
 }
-_MODULES: tuple[str, ...] = ("fano", "onerun")
+_MODULES: tuple[str, ...] = ("calibration", "fano", "onerun")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
 
 
