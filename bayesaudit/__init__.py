@@ -31,6 +31,7 @@ _EXPORTS: dict[str, str] = {
     "compare": "comparison",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
+    "two_direction_bound": "posteriors.two_direction",
     "DrawsPosterior": "posteriors.draws",
     "add_measures": "posteriors.draws",
     "CrossCheck": "diagnostics",
@@ -41,7 +42,16 @@ _EXPORTS: dict[str, str] = {
     "sample": "sampling",
     "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("dependence", "diagnostics", "models", "onerun", "plots", "sampling")
+_MODULES: tuple[str, ...] = (
+    "calibration",
+    "dependence",
+    "diagnostics",
+    "fano",
+    "models",
+    "onerun",
+    "plots",
+    "sampling",
+)
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -56,6 +66,7 @@ if TYPE_CHECKING:
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
     from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
+    from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
     from bayesaudit.sampling import load, sample, save
 

@@ -22,8 +22,9 @@ def worked_example():
 
 @pytest.fixture(scope="session")
 def compiled(worked_example):
-    """The independent model of one tally, compiled once."""
-    return ba.sampling.compile_model(ba.models.independent(worked_example))
+    """The independent model of one tally, compiled once, also for `sample`."""
+    shapes = {"fnr": (0.5, 0.5), "fpr": (0.5, 0.5)}
+    return ba.sampling._compiled_independent(worked_example, shapes, "nutpie")
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +58,7 @@ def tallies():
 @pytest.fixture(scope="session")
 def tallies_tree(tallies):
     """The two hundred tallies in one model, by NUTS."""
-    return ba.sample(tallies, method="nuts", draws=1000, random_seed=9, groups=())
+    return ba.sample(tallies, method="nuts", draws=500, tune=400, random_seed=9, groups=())
 
 
 @pytest.fixture(scope="session")

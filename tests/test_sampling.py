@@ -141,6 +141,30 @@ def test_compiled_model_refits_new_counts(compiled, worked_example):
     assert abs(own.mean() - 35.5 / 101) < 0.02
 
 
+def test_a_model_of_the_same_form_is_not_compiled_again(nuts_tree, worked_example, monkeypatch):
+    import nutpie
+
+    other = ba.AttackCounts(fn=1, tp=9, fp=4, tn=8)
+    options = {"method": "nuts", "draws": 50, "tune": 200, "random_seed": 5, "groups": ()}
+    monkeypatch.setattr(nutpie, "compile_pymc_model", None)
+    fit = ba.sample(other, **options)
+    assert fit["observed_data"]["fn"] == 1 and fit["constant_data"]["n_neg"] == 12
+    assert json.loads(fit.attrs["counts"])["tn"] == 8
+    with pytest.raises(TypeError, match="not callable"):
+        ba.sample(other, prior=(2, 2), **options)
+
+
+@pytest.mark.slow
+def test_a_model_kept_compiled_gives_the_draws_of_a_fresh_one(worked_example):
+    compiled = ba.sampling.compile_model(ba.models.independent(worked_example))
+    options = {"draws": 50, "tune": 200, "random_seed": 5}
+    ba.sample(ba.AttackCounts(fn=1, tp=9, fp=4, tn=8), method="nuts", groups=(), **options)
+    kept = ba.sample(worked_example, method="nuts", groups=(), **options)
+    fresh = compiled.refit(**options)
+    for name in fresh["posterior"].data_vars:
+        assert kept["posterior"][name].values.tobytes() == fresh["posterior"][name].values.tobytes()
+
+
 def test_the_number_of_cores_changes_nothing(compiled):
     one = compiled.refit(draws=50, tune=200, random_seed=6, cores=1)
     two = compiled.refit(draws=50, tune=200, random_seed=6, cores=2)
