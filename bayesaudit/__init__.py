@@ -20,6 +20,7 @@ _EXPORTS: dict[str, str] = {
     "Epsilon": "measures",
     "GaussianMu": "measures",
     "Measure": "measures",
+    "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
     "confidence_interval": "intervals",
