@@ -28,6 +28,7 @@ _EXPORTS: dict[str, str] = {
     "boundary_polygon": "measures",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
+    "two_direction_bound": "posteriors.two_direction",
 }
 _MODULES: tuple[str, ...] = ("onerun",)
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
 
 
