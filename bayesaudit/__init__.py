@@ -26,6 +26,13 @@ _EXPORTS: dict[str, str] = {
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
+    "read_attack": "reading",
+    "OperatingPoint": "roc",
+    "RocCurve": "roc",
+    "ConfidenceBand": "thresholds",
+    "ThresholdBound": "thresholds",
+    "confidence_band": "thresholds",
+    "threshold_bound": "thresholds",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
@@ -43,6 +50,15 @@ if TYPE_CHECKING:
     from bayesaudit.posteriors import ExactPosterior, posterior
     from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
+    from bayesaudit.reading import read_attack
+    from bayesaudit.roc import OperatingPoint, RocCurve
+    from bayesaudit.scores import AttackScores
+    from bayesaudit.thresholds import (
+        ConfidenceBand,
+        ThresholdBound,
+        confidence_band,
+        threshold_bound,
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit.counts import AttackCounts, check_scores, member_bits, require_both_classes
+from bayesaudit.roc import RocCurve, roc_curve
 
 __all__ = ["AttackScores"]
 
@@ -140,6 +141,21 @@ class AttackScores:
         return AttackCounts.from_scores(
             score=self.score, member=self.member, threshold=threshold, model=self.model
         )
+
+    @property
+    def clustered(self) -> bool:
+        """Whether some model has several rows, which are then dependent."""
+        return self.model is not None and self.models.size < len(self)
+
+    def roc(self) -> RocCurve:
+        """Return the operating points of all thresholds, ties as blocks.
+
+        Examples
+        --------
+        >>> AttackScores(score=[3, 2, 1], member=[1, 1, 0]).roc().auc
+        1.0
+        """
+        return roc_curve(self.score, self.member)
 
 
 def _labels(value: ArrayLike, name: str, size: int) -> NDArray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reference import DATA, cases, ids
 
 import bayesaudit as ba
 
@@ -61,3 +62,42 @@ def test_infinite_scores_are_legal():
 def test_bad_rows_are_refused(score, member, more, message):
     with pytest.raises(ValueError, match=message):
         ba.AttackScores(score=score, member=member, **more)
+
+
+def right_counts(cells):
+    return ba.AttackCounts(**{name.lower(): value for name, value in cells.items()})
+
+
+@pytest.mark.parametrize("case", cases("scores"), ids=ids(cases("scores")))
+def test_reference_scores(case):
+    score = np.array([float(value) for value in case["input"]["scores"]])
+    member, right = case["input"]["labels"], case["right"]
+    if "outcome" in right or case["id"] in ("S11", "S13"):
+        with pytest.raises(ValueError, match=r"NaN|at least one row|one length|must be 0/1"):
+            ba.AttackScores(score=score, member=member)
+    if case["id"] == "S08":
+        scores = ba.AttackScores(score=np.float32([0.1, 0.7, 0.3]), member=[1, 0, 1])
+        assert (scores.score >= 0.7).tolist() == [False, right["float32(0.7)>=0.7"], False]
+        assert scores.counts(0.1).tp == 2
+        return
+    tallies = right.get("tallies", right.get("tallies_if_mapped"))
+    if tallies is None:
+        return
+    positive = {"S11": 1, "S13": "1"}.get(case["id"])
+    scores = ba.AttackScores(score=score, member=member, positive=positive)
+    for threshold, cells in tallies.items():
+        assert scores.counts(float(threshold)) == right_counts(cells)
+    if "roc_auc" in right:
+        assert scores.roc().auc == right["roc_auc"]
+    if "distinct_operating_points_without_origin" in right:
+        curve = scores.roc()
+        points = np.column_stack([curve.fpr, curve.tpr])[1:].tolist()
+        assert points == right["distinct_operating_points_without_origin"]
+
+
+@pytest.mark.parametrize("case", cases("scores_file"), ids=ids(cases("scores_file")))
+def test_reference_file(case):
+    name = case["input"]["file"].rpartition("/")[2]
+    scores = ba.read_attack(DATA.parent.parent / "notebooks" / "data" / name)
+    for threshold, cells in case["right"]["tallies"].items():
+        assert scores.counts(float(threshold)) == right_counts(cells)
