@@ -33,6 +33,9 @@ _EXPORTS: dict[str, str] = {
     "ThresholdBound": "thresholds",
     "confidence_band": "thresholds",
     "threshold_bound": "thresholds",
+    "dirichlet_supremum": "curves",
+    "epsilon_curve": "curves",
+    "tradeoff_curve": "curves",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
+    from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior

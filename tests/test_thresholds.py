@@ -317,9 +317,8 @@ def test_bounds_hold(epsilon, n):
     for choice in GUARANTEED:
         assert rates[choice] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats), choice
     assert rates[TWO_DIRECTION] <= 0.07
-    if epsilon == 3:
-        assert rates["optimistic", "two-direction"] > 0.2
-        assert rates["optimistic", "two-direction"] > 3 * rates[TWO_DIRECTION]
+    # Far beyond what any bound is allowed, and than the same bound errs with a fair threshold.
+    assert rates["optimistic", "two-direction"] > max(0.15, 3 * rates[TWO_DIRECTION])
 
 
 @pytest.mark.slow
