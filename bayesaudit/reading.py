@@ -2,7 +2,8 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from bayesaudit._checks import DataError
 from bayesaudit.counts import CELLS, AttackCounts
 from bayesaudit.scores import AttackScores
 
-__all__ = ["ALIASES", "read_attack"]
+__all__ = ["ALIASES", "Table", "read_attack", "read_table"]
 
 #: Column -> names it goes by in files, in lower case with "-" and " " read as "_".
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -81,16 +82,26 @@ def read_attack(
     >>> read_attack(path)
     AttackScores(2 members, 1 non-members)
     """
+    return read_table(path).attack(positive=positive, names=columns or {})
+
+
+def read_table(path: str | Path) -> "Table":
+    """Return the columns of a file, before they are taken for scores or counts."""
     path = Path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     reader = next((READERS[suffix] for suffix in suffixes[::-1] if suffix in READERS), None)
     if reader is None:
         raise DataError(f"{path}: must be one of {', '.join(READERS)}.")
-    try:
+    with _named(path):
         # Row 1 of a text file is its header.
-        place = "row {}" if reader is _text else "index {}"
-        table = _Table(reader(path), place, 2 if reader is _text else 0)
-        return table.attack(positive, columns or {})
+        return Table(path, reader(path), 2 if reader is _text else 0)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Turn an error about the content into one line that names the file."""
+    try:
+        yield
     except (ValueError, TypeError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: {' '.join(str(error).split())}") from None
 
@@ -152,7 +163,7 @@ def _npz(path: Path) -> dict[str, Any]:
         parts = [np.ravel(arrays[name]) for name in PAIR]
         member = np.repeat([1, 0], [part.size for part in parts])
         return {"score": np.concatenate(parts), "member": member}
-    table = _Table(arrays, "index {}", 0).find({})
+    table = Table(path, arrays, 0).find({})
     score, member = table.get("score"), table.get("member")
     if score is None or member is None:
         raise ValueError(
@@ -202,40 +213,61 @@ def _listed(names: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    """Columns of a file, and how to say where in the file an entry is."""
+class Table:
+    """Columns of a file.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : dict
+        Columns by their names in lower case.
+    first : int
+        The number of the first row of a text file, below its header; 0 for other files.
+    """
+
+    path: Path
     columns: dict[str, Any]
-    place: str
     first: int
 
-    def attack(self, positive: Any, names: Mapping[str, str]) -> AttackScores | AttackCounts:
+    @property
+    def holds_counts(self) -> bool:
+        """Whether rows are tallies."""
+        return all(cell in self.columns for cell in CELLS)
+
+    def attack(
+        self, *, positive: Any = None, names: Mapping[str, str] | None = None
+    ) -> AttackScores | AttackCounts:
         """Return what the columns hold."""
-        if all(cell in self.columns for cell in CELLS):
-            return self.counts()
+        with _named(self.path):
+            if self.holds_counts:
+                return self._counts()
+            return self._trials(positive, names or {})
+
+    def _trials(self, positive: Any, names: Mapping[str, str]) -> AttackScores | AttackCounts:
         found = self.find(names)
         if "member" not in found or not {"score", "guess"} & set(found):
             raise ValueError(
-                "must have columns score (or guess) and member, or fn,tp,fp,tn; "
+                "must have columns fn,tp,fp,tn, or member,guess, or member,score; "
                 f"got {_listed(self.columns)}."
             )
         rows: dict[str, Any] = {
-            name: self.labels(found[name], name)
+            name: self._labels(found[name], name)
             for name in ("member", "model", "challenge")
             if name in found
         }
         if positive is not None:
             rows["positive"] = _as_label(positive, rows["member"])
         if "score" in found:
-            return AttackScores(score=self.numbers(found["score"], "score"), **rows)
+            return AttackScores(score=self._numbers(found["score"], "score"), **rows)
         rows.pop("challenge", None)
-        return AttackCounts.from_guesses(guess=self.labels(found["guess"], "guess"), **rows)
+        return AttackCounts.from_guesses(guess=self._labels(found["guess"], "guess"), **rows)
 
-    def counts(self) -> AttackCounts:
+    def _counts(self) -> AttackCounts:
         """Return tallies; a single row is a single tally."""
         cells = {cell: self.columns[cell] for cell in CELLS}
         if self.first:  # a text file, whose entries may be anything
-            cells = {cell: self.numbers(column, cell) for cell, column in cells.items()}
+            cells = {cell: self._numbers(column, cell) for cell, column in cells.items()}
         if all(np.shape(column) == (1,) for column in cells.values()):
             cells = {cell: np.ravel(column)[0] for cell, column in cells.items()}
         return AttackCounts(**cells)
@@ -256,7 +288,7 @@ class _Table:
                 found[name] = self.columns[name if name in present else present[0]]
         return found
 
-    def numbers(self, values: Any, name: str) -> np.ndarray:
+    def _numbers(self, values: Any, name: str) -> np.ndarray:
         """Return a column of numbers; name the first entry that is none."""
         import pandas as pd
 
@@ -271,7 +303,7 @@ class _Table:
             raise ValueError(f"{self._at(bad)}: {name} must be a number, got {entry}{more}.")
         return numbers.to_numpy() if plain else numbers.to_numpy(float)
 
-    def labels(self, values: Any, name: str) -> np.ndarray:
+    def _labels(self, values: Any, name: str) -> np.ndarray:
         """Return a column of labels; name the first entry that is missing."""
         import pandas as pd
 
@@ -285,7 +317,7 @@ class _Table:
         return series.astype(str).to_numpy(str)
 
     def _at(self, index: np.ndarray) -> str:
-        return self.place.format(int(index[0]) + self.first)
+        return f"{'row' if self.first else 'index'} {int(index[0]) + self.first}"
 
 
 def _as_label(positive: Any, member: np.ndarray) -> Any:

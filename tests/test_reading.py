@@ -82,7 +82,7 @@ def test_names_and_labels_of_ones_own(tmp_path):
     [
         ("member,score\n1,0.5\n0,nan\n", r"row 3: score must be a number, got NaN or nothing"),
         ("member,score\n1,x\n0,y\n", r"row 2: score must be a number, got 'x' \(2 such entries\)"),
-        ("foo,bar\n1,2\n", r"must have columns score .* got foo,bar"),
+        ("foo,bar\n1,2\n", r"must have columns fn,tp,fp,tn, .* got foo,bar"),
         ("member,score\n1,1\n2,0\n0,3\n", r"member must be 0/1 or False/True, got \[0, 1, 2\]"),
         ("member,score\n1,1\nyes,0\n", r"member must be 0/1 .* positive="),
         ("member,score\n1,1\n,0\n", r"row 3: member must be given, got nothing"),
