@@ -157,6 +157,31 @@ def test_split_keeps_models_on_one_side():
     assert selection_mask(one, 0.3, np.random.default_rng(0)).sum() == 6
 
 
+def test_dependent_rows_take_rates_of_their_own():
+    rng = np.random.default_rng(1)
+    scores = randomised_response(rng, 400, 3)
+    scores = ba.AttackScores(
+        score=scores.score, member=scores.member, model=rng.permutation(np.arange(400) % 20)
+    )
+
+    def pooled(counts, share=1.0):
+        total = counts.pooled()
+        fn, tp, fp, tn = (share * getattr(total, name) + 0.5 for name in ("fn", "tp", "fp", "tn"))
+        return ba.IndependentRates(ba.BetaRate(fn, tp), ba.BetaRate(fp, tn))
+
+    for strategy in ("fixed", "split"):
+        plain = bound(scores, strategy, method="two-direction")
+        same = bound(scores, strategy, method="two-direction", rates=pooled)
+        assert same.lower == pytest.approx(plain.lower, abs=1e-12)
+        assert plain.warnings and not same.warnings
+        half = bound(scores, strategy, method="two-direction", rates=lambda c: pooled(c, 0.5))
+        assert half.lower < plain.lower
+    with pytest.raises(ValueError, match="strategies fixed and split"):
+        bound(scores, "bonferroni", method="two-direction", rates=pooled)
+    with pytest.raises(ValueError, match="needs scores with a model"):
+        bound(randomised_response(rng, 40, 1), "split", rates=pooled)
+
+
 def test_multi_split_is_the_median_at_the_corrected_level():
     scores = randomised_response(np.random.default_rng(1), 400, 3)
     found = bound(scores, "multi-split", n_splits=3, random_seed=9)

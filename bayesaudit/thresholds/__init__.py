@@ -5,22 +5,18 @@ up to 16 % of audits with Clopper–Pearson ends and in up to 41 % with Jeffreys
 here says what it promises, and the one that promises nothing is called "optimistic".
 """
 
-import math
-from dataclasses import dataclass
-from typing import Any, Literal
-
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
 from bayesaudit._checks import check_choice, check_integers, check_number, check_prob
-from bayesaudit._interval import Interval
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon, Measure
-from bayesaudit.rates import Prior
+from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds._band import ConfidenceBand, confidence_band
 from bayesaudit.thresholds._calibration import crossing_probability, local_level
-from bayesaudit.thresholds._points import Method, best_point, lower_bound
-from bayesaudit.thresholds._split import split_counts
+from bayesaudit.thresholds._points import Method
+from bayesaudit.thresholds._strategies import STRATEGIES, Question, Strategy, ThresholdBound
 
 __all__ = [
     "STRATEGIES",
@@ -31,108 +27,6 @@ __all__ = [
     "local_level",
     "threshold_bound",
 ]
-
-Strategy = Literal["fixed", "band", "split", "multi-split", "bonferroni", "optimistic"]
-
-#: Strategy -> what it does, for help texts and tables.
-STRATEGIES: dict[str, str] = {
-    "fixed": "one threshold, declared beforehand",
-    "band": "Clopper–Pearson band calibrated to hold at all thresholds at once",
-    "split": "chosen on one part of the rows (or models), bound on the other",
-    "multi-split": "median of the bounds of several splits, at a corrected level",
-    "bonferroni": "best point of a grid that is blind to the labels, at a corrected level",
-    "optimistic": "best threshold on the same rows: not a bound",
-}
-NOT_A_BOUND = (
-    "optimistic: not a bound, since the threshold was chosen on the rows that it is judged by."
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ThresholdBound:
-    """A lower bound on a measure, and the strategy that chose its threshold.
-
-    Parameters
-    ----------
-    lower : float
-        The lower end of a two-sided interval of level `prob`: it errs by (1 − prob)/2.
-    strategy : str
-        One of `STRATEGIES`.
-    method : {"clopper-pearson", "two-direction"}
-        How counts become a bound.
-    guarantee : str
-        "guaranteed", "near nominal", "asymptotic" or "not a bound"; all but the last assume that
-        rows are independent.
-    threshold : float or None
-        "member" iff score >= threshold; NaN for a point that no row reaches; ``None`` where there
-        is no single one.
-    counts : AttackCounts or None
-        The counts that the bound rests on: for "split" those of the part that did not choose.
-    measure : Measure
-        What is bounded, with its direction declared: higher scores mean "member".
-    prob : float
-        The level.
-    n_selection : int
-        Rows that served to choose the threshold alone.
-    random_seed : int or None
-        The seed of the splits; ``None`` where none is used.
-    warnings : tuple of str
-        What the reader must know.
-    """
-
-    lower: float
-    strategy: Strategy
-    method: Method
-    guarantee: str
-    threshold: float | None
-    counts: AttackCounts | None
-    measure: Measure
-    prob: float
-    n_selection: int = 0
-    random_seed: int | None = None
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_bound(self) -> bool:
-        """Whether the number is a bound at all: not for "optimistic"."""
-        return self.strategy != "optimistic"
-
-    @property
-    def statement(self) -> Literal["credible", "confidence"]:
-        """Which kind of statement the bound is."""
-        return "credible" if self.method == "two-direction" else "confidence"
-
-    def interval(self) -> Interval:
-        """Return the bound as an interval of kind "lower"."""
-        return Interval(
-            lower=self.lower,
-            upper=self.measure.highest,
-            prob=self.prob,
-            kind="lower",
-            statement=self.statement,
-            method=f"{self.strategy} ({self.method})",
-            guarantee=self.guarantee,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a lower end or a threshold that is not finite is ``None``."""
-        finite = self.threshold is not None and math.isfinite(self.threshold)
-        return {
-            "lower": self.lower if math.isfinite(self.lower) else None,
-            "strategy": self.strategy,
-            "method": self.method,
-            "statement": self.statement,
-            "guarantee": self.guarantee,
-            "is_bound": self.is_bound,
-            "threshold": self.threshold if finite else None,
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "measure": self.measure.name,
-            "delta": self.measure.delta if isinstance(self.measure, Epsilon) else None,
-            "prob": self.prob,
-            "n_selection": self.n_selection,
-            "random_seed": self.random_seed,
-            "warnings": list(self.warnings),
-        }
 
 
 def threshold_bound(
@@ -148,6 +42,7 @@ def threshold_bound(
     n_splits: int = 11,
     grid: Any = 10,
     prior: Prior = "jeffreys",
+    rates: Callable[[AttackCounts], IndependentRates] | None = None,
 ) -> ThresholdBound:
     """Return a lower bound on a measure from scores, with a declared choice of the threshold.
 
@@ -195,6 +90,10 @@ def threshold_bound(
         Size K of the label-blind grid of "bonferroni", or thresholds declared beforehand.
     prior : {"jeffreys", "uniform"} or tuple or dict
         Prior of the rates for "two-direction".
+    rates : callable, optional
+        For rows of several models: what turns counts with a trailing ``model`` axis into
+        posteriors of the two rates, in place of independent trials; ``beta_binomial_rates`` is
+        one. For "two-direction" with the strategies "fixed" and "split".
 
     Returns
     -------
@@ -238,7 +137,12 @@ def threshold_bound(
         posterior = strategy == "split" and isinstance(measure, Epsilon)
         method = "two-direction" if posterior else "clopper-pearson"
     check_choice(method, "method", ("clopper-pearson", "two-direction"))
-    question = _Question(scores, measure.one_direction(), prob, method, prior)
+    if rates is not None:
+        if method != "two-direction" or strategy not in ("fixed", "split"):
+            raise ValueError('rates goes with "two-direction" and the strategies fixed and split.')
+        if scores.model is None:
+            raise ValueError("rates needs scores with a model, got none.")
+    question = Question(scores, measure.one_direction(), prob, method, prior, rates)
     if strategy == "fixed":
         return question.fixed(check_number(threshold, "threshold"))
     if strategy in ("split", "multi-split"):
@@ -254,130 +158,3 @@ def threshold_bound(
     if strategy == "bonferroni":
         return question.bonferroni(grid)
     return question.band() if strategy == "band" else question.optimistic()
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What is asked of the scores; one method a strategy."""
-
-    scores: AttackScores
-    measure: Measure
-    prob: float
-    method: Method
-    prior: Prior
-
-    def fixed(self, threshold: float) -> ThresholdBound:
-        counts = self.scores.counts(threshold)
-        return self._found("fixed", self._bound(counts), threshold, counts)
-
-    def band(self) -> ThresholdBound:
-        if self.method != "clopper-pearson":
-            raise ValueError(f'strategy "band" is Clopper–Pearson only, got {self.method!r}.')
-        band = confidence_band(self.scores, self.prob)
-        lower, index = band.best(self.measure)
-        return self._found("band", lower, float(band.roc.threshold[index]), band.counts(index))
-
-    def split(
-        self, strategy: Strategy, selection: float, count: int, random_seed: int
-    ) -> ThresholdBound:
-        significance = (1 - self.prob) / 2 * (count + 1) / (2 * count)
-        seeds = np.random.SeedSequence(random_seed).spawn(count)
-        parts = [
-            split_counts(
-                self.scores, self.measure, self.prob, selection, np.random.default_rng(seed)
-            )
-            for seed in seeds
-        ]
-        cells = {name: [getattr(part[1], name) for part in parts] for name in _CELLS}
-        lower = float(np.median(self._bound(AttackCounts(**cells), 1 - 2 * significance)))
-        threshold, counts, chose = parts[0]
-        single = count == 1
-        return self._found(
-            strategy,
-            lower,
-            threshold if single else None,
-            counts if single else None,
-            n_selection=chose,
-            random_seed=random_seed,
-        )
-
-    def bonferroni(self, grid: Any) -> ThresholdBound:
-        if np.ndim(grid) == 0:
-            size = int(check_integers(grid, "grid", minimum=1))
-            levels = np.arange(1, size + 1) / (size + 1)
-            thresholds = np.quantile(self.scores.score, levels, method="higher")
-        else:
-            thresholds = np.asarray(grid, float).ravel()
-            size = thresholds.size
-            if size == 0 or np.isnan(thresholds).any():
-                raise ValueError("grid must hold numbers, got none or NaN.")
-        tallies = [self.scores.counts(threshold) for threshold in np.unique(thresholds)]
-        cells = {name: [getattr(tally, name) for tally in tallies] for name in _CELLS}
-        counts = AttackCounts(**cells)
-        lower = np.asarray(self._bound(counts, 1 - (1 - self.prob) / size))
-        best = int(np.argmax(lower))
-        guarantee = "asymptotic" if np.ndim(grid) == 0 else None
-        return self._found(
-            "bonferroni",
-            float(lower[best]),
-            float(np.unique(thresholds)[best]),
-            counts[best],
-            guarantee=guarantee,
-        )
-
-    def optimistic(self) -> ThresholdBound:
-        roc = self.scores.roc()
-        index = best_point(roc, self.measure, self.prob, method=self.method)
-        counts = roc.counts[index]
-        return self._found(
-            "optimistic",
-            self._bound(counts),
-            float(roc.threshold[index]),
-            counts,
-            guarantee="not a bound",
-        )
-
-    def _bound(self, counts: AttackCounts, prob: float | None = None) -> Any:
-        return lower_bound(
-            counts,
-            self.measure,
-            self.prob if prob is None else prob,
-            method=self.method,
-            prior=self.prior,
-        )
-
-    def _found(
-        self,
-        strategy: Strategy,
-        lower: Any,
-        threshold: float | None,
-        counts: AttackCounts | None,
-        *,
-        guarantee: str | None = None,
-        **more: Any,
-    ) -> ThresholdBound:
-        if guarantee is None or (guarantee == "asymptotic" and self.method == "two-direction"):
-            guarantee = "guaranteed" if self.method == "clopper-pearson" else "near nominal"
-        notes = [NOT_A_BOUND] if strategy == "optimistic" else []
-        if np.all(self.scores.score == self.scores.score[0]):
-            notes.append("all scores are equal: the attack carries no information.")
-        if self.scores.clustered:
-            notes.append(
-                "several rows come from one model and are dependent; the bound treats rows as "
-                "independent, and only the split by models keeps its two parts apart."
-            )
-        return ThresholdBound(
-            lower=float(lower),
-            strategy=strategy,
-            method=self.method,
-            guarantee=guarantee,
-            threshold=threshold,
-            counts=counts,
-            measure=self.measure,
-            prob=self.prob,
-            warnings=tuple(notes),
-            **more,
-        )
-
-
-_CELLS = ("fn", "tp", "fp", "tn")

@@ -17,6 +17,10 @@ ALL_RANKS = 1000
 NEGLIGIBLE = 1e-16
 #: Shorter operands are convolved directly.
 DIRECT = 64
+#: Where the search for a local level starts: log10(n) and the log of significance/level.
+EFFECTIVE = ([0, 1, 2, 3, 4, 5, 6, 7], np.log([1, 6.8, 23, 45, 64, 88, 112, 135]))
+#: To what the search is taken, in the log of the probability.
+TOLERANCE = 1e-5
 
 
 @lru_cache(maxsize=64)
@@ -124,18 +128,24 @@ def local_level(n: int, significance: float) -> float:
     >>> round(local_level(1, 0.025), 6), round(local_level(100, 0.025), 6)
     (0.025, 0.001094)
     """
-    from scipy.optimize import brentq
-
     ranks = band_ranks(n)
     if n == 1:
         return significance
-
-    def excess(log_level: float) -> float:
-        bounds = special.betainccinv(ranks + 1.0, n - ranks, np.exp(log_level))
-        return np.log(crossing_probability(n, ranks, bounds) / significance)
-
     # Between Bonferroni over the ranks, which is too strict, and a single rank.
     low, high = np.log(significance / ranks.size), np.log(significance)
-    tolerance = 1e-5
-    root = brentq(excess, low - tolerance, high, xtol=tolerance)
-    return float(np.exp(root - 2 * tolerance))
+    point = np.log(significance) - float(np.interp(np.log10(n), *EFFECTIVE))
+    before, slope = None, 1.0
+    for _ in range(100):
+        bounds = special.betainccinv(ranks + 1.0, n - ranks, np.exp(point))
+        excess = float(np.log(crossing_probability(n, ranks, bounds) / significance))
+        if abs(excess) <= TOLERANCE:
+            break
+        low, high = (low, point) if excess > 0 else (point, high)
+        if before is not None and point != before[0]:
+            slope = (excess - before[1]) / (point - before[0])
+        before = (point, excess)
+        point = point - excess / slope if slope > 0 else (low + high) / 2
+        if not low < point < high:
+            point = (low + high) / 2
+    # On the safe side of what is left of the search.
+    return float(np.exp(point - 4 * TOLERANCE))

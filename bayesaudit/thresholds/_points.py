@@ -9,7 +9,7 @@ from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import confidence_interval, proportion_interval
 from bayesaudit.measures import Epsilon, Measure
 from bayesaudit.posteriors.two_direction import two_direction_bound
-from bayesaudit.rates import Prior
+from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.roc import RocCurve
 
 __all__ = ["Method", "best_point", "best_threshold", "lower_bound"]
@@ -60,11 +60,16 @@ def best_threshold(roc: RocCurve, measure: Measure, prob: float) -> float:
 
 
 def lower_bound(
-    counts: AttackCounts, measure: Measure, prob: float, *, method: Method, prior: Prior
+    data: AttackCounts | IndependentRates,
+    measure: Measure,
+    prob: float,
+    *,
+    method: Method,
+    prior: Prior,
 ) -> Any:
     """Return the lower bound of a threshold that these counts had no part in choosing."""
     if method == "clopper-pearson":
-        return confidence_interval(counts, measure, prob, method=method).lower
+        return confidence_interval(data, measure, prob, method=method).lower
     if isinstance(measure, Epsilon):
-        return two_direction_bound(counts, measure.delta, prob, prior=prior).lower
+        return two_direction_bound(data, measure.delta, prob, prior=prior).lower
     raise ValueError(f'method "two-direction" needs an Epsilon, got {measure!r}.')

@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.roc import roc_curve
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds._points import best_threshold
 
-__all__ = ["selection_mask", "split_counts"]
+__all__ = ["selection_mask", "split_scores"]
 
 
 def selection_mask(
@@ -39,19 +38,14 @@ def selection_mask(
     return chosen[group]
 
 
-def split_counts(
+def split_scores(
     scores: AttackScores,
     measure: Measure,
     prob: float,
     selection: float,
     rng: np.random.Generator,
-) -> tuple[float, AttackCounts, int]:
-    """Return the chosen threshold, the counts of the other rows there, and how many rows chose."""
+) -> tuple[float, AttackScores]:
+    """Return the chosen threshold and the rows that had no part in choosing it."""
     chosen = selection_mask(scores, selection, rng)
     roc = roc_curve(scores.score[chosen], scores.member[chosen])
-    threshold = best_threshold(roc, measure, prob)
-    rest = ~chosen
-    counts = AttackCounts.from_scores(
-        score=scores.score[rest], member=scores.member[rest], threshold=threshold
-    )
-    return threshold, counts, int(chosen.sum())
+    return best_threshold(roc, measure, prob), scores[~chosen]
