@@ -98,6 +98,28 @@ def test_several_deltas(capsys, scores_file):
         assert lower == band.best(ba.Epsilon(delta))[0]
 
 
+def test_several_deltas_of_a_split_share_its_threshold(capsys, scores_file):
+    path, scores = scores_file
+    found = document(capsys, path, "--threshold", "split", "--delta", 0, "--delta", 0.1)
+    bound = ba.threshold_bound(scores, ba.Epsilon(0), strategy="split")
+    assert found["inputs"]["counts"] == bound.counts.to_dict()
+    assert found["results"]["threshold"]["value"] == bound.threshold
+    for row in found["results"]["by_delta"]:
+        lower = ba.two_direction_bound(bound.counts, row["delta"], 0.9).lower
+        assert row["epsilon"]["credible"]["lower"] == lower
+        assert row["epsilon"]["credible"]["joint_lower"] >= lower
+
+
+def test_json_says_what_the_roc_is(capsys):
+    found = document(capsys, REAL, "--threshold", "band")
+    curve = ba.read_attack(REAL).roc()
+    assert found["results"]["roc"]["auc"] == curve.auc
+    low, high = found["results"]["roc"]["tpr_at_fpr"]
+    assert (low["requested_fpr"], high["requested_fpr"]) == (0.001, 0.01)
+    assert high["fpr"] <= 0.01
+    assert high["tpr"] == max(curve.tpr[curve.fpr <= 0.01])
+
+
 def test_what_a_person_reads(capsys, scores_file):
     path, _ = scores_file
     status, out, err = run(capsys, path, "--threshold", "band", "--claim", 1)
@@ -111,11 +133,11 @@ def test_what_a_person_reads(capsys, scores_file):
     assert "not a bound" in out and "leaks at least" not in out
     assert "not a bound" in err
     _, out, _ = run(capsys, path, "--threshold", "split")
-    assert "on the 280 rows left" in out
+    assert "on the 280 rows that did not choose" in out
     assert "lower end two-direction" in out
     assert "with posterior probability at least 0.9" in out
     _, out, _ = run(capsys, path, "--threshold", "multi-split")
-    assert "every split with its own threshold" in out
+    assert "every split has its own threshold" in out
 
 
 def test_null_scores_show_no_leak(capsys, tmp_path):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import special, stats
 from simulated_scores import DELTA, randomised_response, true_epsilon
 
@@ -264,6 +266,42 @@ def test_limits(name):
     assert bound(perfect, name).lower > 4
     inverted = ba.AttackScores(score=np.repeat([0.1, 0.9], 500), member=np.repeat([1, 0], 500))
     assert bound(inverted, name).lower == 0
+
+
+ROWS = st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=4, max_size=60).filter(
+    lambda rows: 0 < sum(member for _, member in rows) < len(rows)
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_and_scale_of_scores_do_not_matter(rows, shuffle):
+    score, member = map(np.array, zip(*rows, strict=True))
+    scores = ba.AttackScores(score=score, member=member)
+    order = shuffle.sample(range(len(rows)), len(rows))
+    other = ba.AttackScores(score=np.exp(score[order] / 2.0), member=member[order])
+    for name in ("band", "bonferroni", "optimistic"):
+        assert bound(scores, name).lower == bound(other, name).lower
+
+
+@settings(deadline=None, max_examples=40)
+@given(ROWS, st.sampled_from([0.5, 0.9, 0.99]))
+def test_no_bound_from_the_same_rows_exceeds_the_optimistic_one(rows, prob):
+    score, member = zip(*rows, strict=True)
+    scores = ba.AttackScores(score=score, member=member)
+    best = bound(scores, "optimistic", prob=prob).lower
+    for name in ("band", "bonferroni", "fixed"):
+        assert bound(scores, name, prob=prob).lower <= best
+
+
+@settings(deadline=None, max_examples=40)
+@given(ROWS)
+def test_swapping_the_classes_and_the_sign_swaps_the_rates(rows):
+    score, member = map(np.array, zip(*rows, strict=True))
+    straight = ba.AttackScores(score=score, member=member)
+    swapped = ba.AttackScores(score=-score, member=~member)
+    for name in ("band", "optimistic"):
+        assert bound(straight, name).lower == pytest.approx(bound(swapped, name).lower, abs=1e-12)
 
 
 def test_bad_questions_are_refused():

@@ -13,7 +13,7 @@ from bayesaudit.cli._input import (
 )
 from bayesaudit.cli._onerun_options import add_arguments, check_unused, run_one_run
 
-__all__ = ["add_parser", "estimate", "print_one", "run"]
+__all__ = ["add_parser", "build_document", "print_document", "run"]
 
 EPILOG = """\
 examples:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     with collected() as notes:
         notes += attack.warnings
         tallies = _tallies(attack)
-        documents = [_document(args, attack, tally, deltas, notes) for tally in tallies]
+        documents = [build_document(args, attack, tally, deltas, notes) for tally in tallies]
         if args.curve is not None:
             if len(tallies) > 1:
                 raise ValueError(f"--curve takes a single tally, got {len(tallies)}.")
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         for number, document in enumerate(documents):
             if number:
                 print()
-            _print(document, args)
+            print_document(document, args)
         if args.curve is not None:
             print(f"curve: {curve['rows']} values of delta in {args.curve}")
     print_warnings(documents[0]["warnings"])
@@ -104,16 +104,17 @@ def _many(documents: list[dict]) -> dict:
     }
 
 
-def _document(
+def build_document(
     args: argparse.Namespace,
     attack: AttackInput,
     counts: Any,
     deltas: list[float],
     notes: list[str],
 ) -> dict:
+    """Return the JSON object of one tally, all deltas."""
     from bayesaudit.cli._output import envelope
 
-    by_delta = [estimate(args, counts, delta, notes) for delta in deltas]
+    by_delta = [_estimate(args, counts, delta, notes) for delta in deltas]
     results = dict(by_delta[0])
     if attack.threshold is not None:
         results["threshold"] = {
@@ -136,7 +137,7 @@ def _document(
     return envelope(inputs=inputs, results=results, warnings=[])
 
 
-def estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
+def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
     """Return the results for one tally at one delta, as the JSON holds them."""
     from bayesaudit.intervals import METHODS, confidence_interval
     from bayesaudit.measures import Epsilon
@@ -175,7 +176,8 @@ def estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[st
 # -- for a person --------------------------------------------------------------------------------
 
 
-def _print(document: dict, args: argparse.Namespace) -> None:
+def print_document(document: dict, args: argparse.Namespace) -> None:
+    """Print the estimates of one tally."""
     counts, results = document["inputs"]["counts"], document["results"]
     print(
         f"FN {counts['fn']}, FP {counts['fp']}, TP {counts['tp']}, TN {counts['tn']}"
@@ -185,11 +187,10 @@ def _print(document: dict, args: argparse.Namespace) -> None:
     pairs = results.get("by_delta") or [{"delta": deltas, **results}]
     for pair in pairs:
         print()
-        print_one(pair, args.prob)
+        _print_one(pair, args.prob)
 
 
-def print_one(result: dict, prob: float) -> None:
-    """Print the results at one delta as a table with a conclusion."""
+def _print_one(result: dict, prob: float) -> None:
     from bayesaudit.cli._output import format_table
 
     epsilon, delta = result["epsilon"], result["delta"]

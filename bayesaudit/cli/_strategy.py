@@ -11,6 +11,8 @@ NO_POSTERIOR = (
     "the threshold was chosen on the rows that it is judged by, so that their counts have no "
     "simple likelihood; --threshold split keeps rows apart for a posterior"
 )
+#: False positive rates whose TPR is reported.
+LOW_FPR = (0.001, 0.01)
 LOWER_ONLY = "a choice among thresholds gives a lower bound"
 PROMISES = {
     "band": "guaranteed, at all thresholds at once",
@@ -56,47 +58,38 @@ def run_strategy(args: argparse.Namespace) -> int:
     """Read scores, bound by the strategy, print, and return the exit status."""
     from bayesaudit._checks import check_nonnegative, check_prob, check_probability
     from bayesaudit.cli._input import collected, no_model_note
-    from bayesaudit.cli._output import emit_json, envelope, print_warnings
+    from bayesaudit.cli._output import emit_json, print_warnings
 
     deltas = [check_probability(delta, "--delta") for delta in args.delta or [1e-5]]
     check_prob(args.prob, "--prob")
     if args.claim is not None:
         check_nonnegative(args.claim, "--claim")
+    if args.curve is not None and args.threshold not in ("split", "band"):
+        raise ValueError("--curve goes with counts, a declared threshold, split or band.")
+    # The scores declare the direction: higher means member.
+    args = argparse.Namespace(**{**vars(args), "direction": "member"})
     scores = _read(args)
     with collected() as notes:
         if scores.model is None:
             notes.append(no_model_note(args.file))
-        found = [_estimate(args, scores, delta, notes) for delta in deltas]
-    bounds = [bound for bound, _ in found]
-    results = dict(found[0][1])
-    if len(deltas) > 1:
-        results["by_delta"] = [
-            {"delta": delta, **result} for delta, (_, result) in zip(deltas, found, strict=True)
-        ]
-    if args.curve is not None:
-        results["curve"] = _write_curve(args, scores, bounds[0])
-    warnings = list(dict.fromkeys(notes))
-    inputs = {
-        "counts": None if bounds[0].counts is None else bounds[0].counts.to_dict(),
-        "n_pos": scores.n_pos,
-        "n_neg": scores.n_neg,
-        "source": f"{args.file} (scores)",
-        "delta": deltas[0] if len(deltas) == 1 else deltas,
-        "prob": args.prob,
-        "direction": "member",
-        "prior": args.prior,
-        "seed": bounds[0].random_seed,
-    }
-    if args.json:
-        emit_json(envelope(inputs=inputs, results=results, warnings=warnings))
-    else:
-        for number, (delta, (bound, result)) in enumerate(zip(deltas, found, strict=True)):
-            if number:
-                print()
-            _print(args, scores, bound, {"delta": delta, **result})
+        if args.threshold == "split":
+            document, bounds = _split(args, scores, deltas, notes)
+        else:
+            document, bounds = _chosen(args, scores, deltas, notes)
+        document["inputs"] |= {
+            "n_pos": scores.n_pos,
+            "n_neg": scores.n_neg,
+            "seed": bounds[0].random_seed,
+        }
+        document["results"]["roc"] = _roc(scores)
         if args.curve is not None:
-            print(f"curve: {results['curve']['rows']} values of delta in {args.curve}")
-    print_warnings(warnings)
+            document["results"]["curve"] = _write_curve(args, scores, bounds[0])
+    document["warnings"] = list(dict.fromkeys(notes))
+    if args.json:
+        emit_json(document)
+    else:
+        _print(args, document, bounds)
+    print_warnings(document["warnings"])
     return 0
 
 
@@ -115,14 +108,11 @@ def _read(args: argparse.Namespace) -> Any:
     return scores
 
 
-def _estimate(
-    args: argparse.Namespace, scores: Any, delta: float, notes: list[str]
-) -> tuple[Any, dict]:
-    """Return the bound, and the results at one delta as the JSON holds them."""
+def _bound(args: argparse.Namespace, scores: Any, delta: float) -> Any:
     from bayesaudit.measures import Epsilon
     from bayesaudit.thresholds import threshold_bound
 
-    bound = threshold_bound(
+    return threshold_bound(
         scores,
         Epsilon(delta, "member"),
         args.prob,
@@ -130,31 +120,65 @@ def _estimate(
         random_seed=0 if args.seed is None else args.seed,
         prior=args.prior,
     )
-    notes += bound.warnings
-    result = (
-        _split(args, bound, delta, notes) if args.threshold == "split" else _chosen(args, bound)
-    )
-    return bound, {**result, "threshold": _threshold(bound)}
 
 
-def _split(args: argparse.Namespace, bound: Any, delta: float, notes: list[str]) -> dict:
+def _split(
+    args: argparse.Namespace, scores: Any, deltas: list[float], notes: list[str]
+) -> tuple[dict, list[Any]]:
     """Everything that a declared threshold allows, on the rows that did not choose it.
 
-    The lower credible end is that of the two-direction bound, which is below the equal-tailed one,
-    so that the interval holds at least its mass.
+    The threshold is chosen for the first delta. The lower credible end is that of the two-direction
+    bound, which is below the equal-tailed one, so that the interval holds at least its mass.
     """
-    from bayesaudit.cli._estimate import estimate
+    from bayesaudit.cli._estimate import build_document
+    from bayesaudit.cli._input import AttackInput
+    from bayesaudit.posteriors.two_direction import two_direction_bound
 
-    declared = argparse.Namespace(**{**vars(args), "direction": "member"})
-    result = estimate(declared, bound.counts, delta, notes)
-    credible = result["epsilon"]["credible"]
-    credible["joint_lower"] = credible["lower"]
-    credible["lower"] = bound.lower
-    credible["lower_method"] = "two-direction"
-    return result
+    bound = _bound(args, scores, deltas[0])
+    notes += bound.warnings
+    rows, grouped = bound.rows, scores.model is not None
+    counts = rows.counts_by_model(bound.threshold) if grouped else bound.counts
+    attack = AttackInput(counts, grouped, f"{args.file} (scores)", [], bound.threshold)
+    document = build_document(args, attack, bound.counts, deltas, notes)
+    results = document["results"]
+    for delta, result in zip(deltas, results.get("by_delta", [results]), strict=True):
+        credible = result["epsilon"]["credible"]
+        lower = two_direction_bound(bound.counts, delta, args.prob, prior=args.prior).lower
+        if credible.get("lower_method") is None:
+            credible |= {"joint_lower": credible["lower"], "lower_method": "two-direction"}
+        credible["lower"] = float(lower)
+    results["threshold"] = _threshold(bound)
+    return document, [bound]
 
 
-def _chosen(args: argparse.Namespace, bound: Any) -> dict:
+def _chosen(
+    args: argparse.Namespace, scores: Any, deltas: list[float], notes: list[str]
+) -> tuple[dict, list[Any]]:
+    """One bound a delta, from all rows."""
+    from bayesaudit.cli._output import envelope
+
+    bounds = [_bound(args, scores, delta) for delta in deltas]
+    for bound in bounds:
+        notes += bound.warnings
+    found = [_result(args, bound) for bound in bounds]
+    results = dict(found[0])
+    if len(deltas) > 1:
+        results["by_delta"] = [
+            {"delta": delta, **result} for delta, result in zip(deltas, found, strict=True)
+        ]
+    counts = bounds[0].counts
+    inputs = {
+        "counts": None if counts is None else counts.to_dict(),
+        "source": f"{args.file} (scores)",
+        "delta": deltas[0] if len(deltas) == 1 else deltas,
+        "prob": args.prob,
+        "direction": args.direction,
+        "prior": args.prior,
+    }
+    return envelope(inputs=inputs, results=results, warnings=[]), bounds
+
+
+def _result(args: argparse.Namespace, bound: Any) -> dict:
     entry = {
         "lower": bound.lower,
         "upper": None,
@@ -175,7 +199,13 @@ def _chosen(args: argparse.Namespace, bound: Any) -> dict:
         "credible_reason": NO_POSTERIOR,
         "confidence": {bound.method: entry},
     }
-    return {"epsilon": epsilon, "claim": claim}
+    return {"epsilon": epsilon, "claim": claim, "threshold": _threshold(bound)}
+
+
+def _roc(scores: Any) -> dict:
+    curve = scores.roc()
+    points = [curve.tpr_at_fpr(fpr) for fpr in LOW_FPR]
+    return {"auc": curve.auc, "tpr_at_fpr": [point.to_dict() for point in points]}
 
 
 def _threshold(bound: Any) -> dict:
@@ -196,8 +226,6 @@ def _write_curve(args: argparse.Namespace, scores: Any, bound: Any) -> dict:
 
     if args.threshold == "split":
         return write_curve(args, bound.counts, direction="member")
-    if args.threshold != "band":
-        raise ValueError("--curve goes with counts, a declared threshold, split or band.")
     from bayesaudit.measures import Epsilon
     from bayesaudit.thresholds import confidence_band
 
@@ -215,17 +243,45 @@ def _write_curve(args: argparse.Namespace, scores: Any, bound: Any) -> dict:
 # -- for a person --------------------------------------------------------------------------------
 
 
-def _print(args: argparse.Namespace, scores: Any, bound: Any, result: dict) -> None:
-    from bayesaudit.cli._estimate import print_one
+def _print(args: argparse.Namespace, document: dict, bounds: list[Any]) -> None:
+    inputs, results = document["inputs"], document["results"]
+    print(f"{args.threshold}: {inputs['n_pos']} members, {inputs['n_neg']} non-members")
+    print(_roc_line(results["roc"]))
+    if args.threshold == "split":
+        from bayesaudit.cli._estimate import print_document
+
+        left = inputs["n_pos"] + inputs["n_neg"] - bounds[0].n_selection
+        print(
+            f"member iff score >= {bounds[0].threshold:g}, on the {left} rows that did not choose"
+        )
+        print_document(document, args)
+    else:
+        for bound, result in zip(bounds, results.get("by_delta", [results]), strict=True):
+            print()
+            _print_bound(args, bound, result["claim"])
+    if args.curve is not None:
+        print(f"curve: {results['curve']['rows']} values of delta in {args.curve}")
+
+
+def _roc_line(roc: dict) -> str:
+    points = [
+        f"TPR {point['tpr']:.4g} at FPR {point['fpr']:.4g} (<= {point['requested_fpr']:g})"
+        for point in roc["tpr_at_fpr"]
+    ]
+    return f"AUC {roc['auc']:.4f}, {', '.join(points)}"
+
+
+def _print_bound(args: argparse.Namespace, bound: Any, claim: dict | None) -> None:
     from bayesaudit.cli._output import format_table
 
-    print(_head(scores, bound))
-    print()
-    if args.threshold == "split":
-        print_one(result, args.prob)
-        return
-    delta = result["delta"]
-    confidence = f"{(1 + args.prob) / 2:.4g}"
+    delta, confidence = bound.measure.delta, f"{(1 + args.prob) / 2:.4g}"
+    if bound.threshold is None:
+        print("every split has its own threshold   direction member")
+    else:
+        cells = ", ".join(
+            f"{name.upper()} {count}" for name, count in bound.counts.to_dict().items()
+        )
+        print(f"member iff score >= {bound.threshold:g}: {cells}   direction member")
     rows = [(bound.method, f"{bound.lower:.5f}", PROMISES[args.threshold])]
     print(format_table((f"epsilon at delta {delta:g}", "lower", f"confidence {confidence}"), rows))
     if not bound.is_bound:
@@ -234,7 +290,7 @@ def _print(args: argparse.Namespace, scores: Any, bound: Any, result: dict) -> N
             "not to be quoted as one."
         )
         return
-    if result["claim"] is not None and result["claim"]["refuted"]:
+    if claim is not None and claim["refuted"]:
         print(f"The claim of epsilon {args.claim:g} is refuted at this confidence.")
     shown = (
         f"the training leaks at least epsilon {bound.lower:.5f}"
@@ -242,15 +298,3 @@ def _print(args: argparse.Namespace, scores: Any, bound: Any, result: dict) -> N
         else "no leak is shown"
     )
     print(f"With confidence {confidence} {shown} at delta {delta:g}, if rows are independent.")
-
-
-def _head(scores: Any, bound: Any) -> str:
-    head = f"{bound.strategy}: {scores.n_pos} members, {scores.n_neg} non-members"
-    if bound.threshold is None:
-        return f"{head}, every split with its own threshold   direction member"
-    counts = bound.counts.to_dict()
-    part = f" on the {len(scores) - bound.n_selection} rows left" if bound.n_selection else ""
-    return (
-        f"{head}\nmember iff score >= {bound.threshold:g}: FN {counts['fn']}, FP {counts['fp']}, "
-        f"TP {counts['tp']}, TN {counts['tn']}{part}   direction member"
-    )

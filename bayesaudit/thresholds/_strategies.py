@@ -59,6 +59,8 @@ class ThresholdBound:
         What is bounded, with its direction declared: higher scores mean "member".
     prob : float
         The level.
+    rows : AttackScores or None
+        The rows that the bound rests on, ``None`` where several parts do.
     n_selection : int
         Rows that served to choose the threshold alone.
     random_seed : int or None
@@ -75,6 +77,7 @@ class ThresholdBound:
     counts: AttackCounts | None
     measure: Measure
     prob: float
+    rows: AttackScores | None = None
     n_selection: int = 0
     random_seed: int | None = None
     warnings: tuple[str, ...] = ()
@@ -170,6 +173,7 @@ class Question:
             lower,
             threshold if single else None,
             rest.counts(threshold) if single else None,
+            rows=rest if single else None,
             n_selection=len(self.scores) - len(rest),
             random_seed=random_seed,
         )
@@ -254,7 +258,7 @@ class Question:
             measure=self.measure,
             prob=self.prob,
             warnings=tuple(notes),
-            **more,
+            **{"rows": self.scores, **more},
         )
 
 
