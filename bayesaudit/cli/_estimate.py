@@ -13,7 +13,7 @@ from bayesaudit.cli._input import (
 )
 from bayesaudit.cli._onerun_options import add_arguments, check_unused, run_one_run
 
-__all__ = ["add_parser", "build_document", "print_document", "run"]
+__all__ = ["add_parser", "run"]
 
 EPILOG = """\
 examples:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     with collected() as notes:
         notes += attack.warnings
         tallies = _tallies(attack)
-        documents = [build_document(args, attack, tally, deltas, notes) for tally in tallies]
+        documents = [_document(args, attack, tally, deltas, notes) for tally in tallies]
         if args.curve is not None:
             if len(tallies) > 1:
                 raise ValueError(f"--curve takes a single tally, got {len(tallies)}.")
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         for number, document in enumerate(documents):
             if number:
                 print()
-            print_document(document, args)
+            _print(document, args)
         if args.curve is not None:
             print(f"curve: {curve['rows']} values of delta in {args.curve}")
     print_warnings(documents[0]["warnings"])
@@ -104,7 +104,7 @@ def _many(documents: list[dict]) -> dict:
     }
 
 
-def build_document(
+def _document(
     args: argparse.Namespace,
     attack: AttackInput,
     counts: Any,
@@ -176,7 +176,7 @@ def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[s
 # -- for a person --------------------------------------------------------------------------------
 
 
-def print_document(document: dict, args: argparse.Namespace) -> None:
+def _print(document: dict, args: argparse.Namespace) -> None:
     """Print the estimates of one tally."""
     counts, results = document["inputs"]["counts"], document["results"]
     print(

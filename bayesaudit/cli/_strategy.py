@@ -130,7 +130,7 @@ def _split(
     The threshold is chosen for the first delta. The lower credible end is that of the two-direction
     bound, which is below the equal-tailed one, so that the interval holds at least its mass.
     """
-    from bayesaudit.cli._estimate import build_document
+    from bayesaudit.cli._estimate import _document
     from bayesaudit.cli._input import AttackInput
     from bayesaudit.posteriors.two_direction import two_direction_bound
 
@@ -139,7 +139,7 @@ def _split(
     rows, grouped = bound.rows, scores.model is not None
     counts = rows.counts_by_model(bound.threshold) if grouped else bound.counts
     attack = AttackInput(counts, grouped, f"{args.file} (scores)", [], bound.threshold)
-    document = build_document(args, attack, bound.counts, deltas, notes)
+    document = _document(args, attack, bound.counts, deltas, notes)
     results = document["results"]
     for delta, result in zip(deltas, results.get("by_delta", [results]), strict=True):
         credible = result["epsilon"]["credible"]
@@ -248,13 +248,13 @@ def _print(args: argparse.Namespace, document: dict, bounds: list[Any]) -> None:
     print(f"{args.threshold}: {inputs['n_pos']} members, {inputs['n_neg']} non-members")
     print(_roc_line(results["roc"]))
     if args.threshold == "split":
-        from bayesaudit.cli._estimate import print_document
+        from bayesaudit.cli._estimate import _print as print_estimate
 
         left = inputs["n_pos"] + inputs["n_neg"] - bounds[0].n_selection
         print(
             f"member iff score >= {bounds[0].threshold:g}, on the {left} rows that did not choose"
         )
-        print_document(document, args)
+        print_estimate(document, args)
     else:
         for bound, result in zip(bounds, results.get("by_delta", [results]), strict=True):
             print()
