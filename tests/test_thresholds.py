@@ -154,6 +154,8 @@ def test_split_keeps_models_on_one_side():
     )
     chosen = selection_mask(single, 0.3, np.random.default_rng(0))
     assert (chosen[:4].sum(), chosen[4:].sum()) == (1, 4)
+    few = ba.AttackScores(score=rng.normal(size=6), member=[1, 0] * 3, model=[0, 0, 1, 1, 2, 2])
+    assert selection_mask(few, 0.3, np.random.default_rng(0)).sum() == 2
     # One model: rows.
     one = ba.AttackScores(score=rng.normal(size=20), member=[1, 0] * 10, model=[0] * 20)
     assert selection_mask(one, 0.3, np.random.default_rng(0)).sum() == 6
@@ -257,7 +259,10 @@ def test_results_are_plain_and_echo_the_question():
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_limits(name):
     single = ba.AttackScores(score=[1.0, 0.0], member=[1, 0])
-    assert bound(single, name).lower == 0
+    found = bound(single, name)
+    assert found.lower == 0
+    if "split" in name:
+        assert "too few rows" in found.warnings[0]
     tied = ba.AttackScores(score=np.full(100, 2.0), member=np.arange(100) % 2)
     found = bound(tied, name)
     assert found.lower == 0

@@ -16,9 +16,9 @@ def selection_mask(
 ) -> NDArray[np.bool_]:
     """Return which rows serve to choose the threshold, drawn without looking at the scores.
 
-    Of each class the fraction `selection`, rounded down; where rows come from several models, that
-    fraction of the models (drawn apart for models with both classes and with one), so that no
-    model is on both sides.
+    Of each class the fraction `selection`, rounded down but at least one of two; where rows come
+    from several models, that fraction of the models (drawn apart for models with both classes and
+    with one), so that no model is on both sides.
     """
     if scores.model is None or scores.models.size == 1:
         group, kind = np.arange(len(scores)), scores.member.astype(int)
@@ -31,9 +31,7 @@ def selection_mask(
     chosen = np.zeros(kind.size, bool)
     for one in np.unique(kind):
         units = np.flatnonzero(kind == one)
-        count = int(selection * units.size)
-        if count == 0 and one == 3 and units.size > 1:
-            count = 1
+        count = max(int(selection * units.size), int(units.size > 1))
         chosen[rng.permutation(units)[:count]] = True
     return chosen[group]
 

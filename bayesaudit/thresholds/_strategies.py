@@ -241,6 +241,8 @@ class Question:
         if guarantee is None or (guarantee == "asymptotic" and self.method == "two-direction"):
             guarantee = "guaranteed" if self.method == "clopper-pearson" else "near nominal"
         notes = [NOT_A_BOUND] if strategy == "optimistic" else []
+        if more.get("n_selection", len(self.scores)) == 0:
+            notes.append("too few rows to choose a threshold on some of them.")
         if np.all(self.scores.score == self.scores.score[0]):
             notes.append("all scores are equal: the attack carries no information.")
         if self.scores.clustered and self.rates is None:
