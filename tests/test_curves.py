@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from simulated_scores import DELTA, randomised_response
+from simulated_scores import DELTA, randomised_response, true_epsilon
 
 import bayesaudit as ba
 from bayesaudit.curves import band_mass
@@ -187,3 +187,15 @@ def test_why_its_lower_end_is_not_offered():
         found = ba.dirichlet_supremum(scores, DELTA, draws=500)
         positive += np.quantile(found.draws, 0.05) > 0
     assert 0.3 < positive / repeats < 0.75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [200, 2000])
+@pytest.mark.parametrize("epsilon", [0, 1, 3])
+def test_the_best_of_the_bins_is_near_nominal(epsilon, n):
+    repeats, errors = 1000, 0
+    for child in np.random.SeedSequence((7, n)).spawn(repeats):
+        scores = randomised_response(np.random.default_rng(child), n, epsilon)
+        errors += ba.tradeoff_curve(scores).best(DELTA)[0] > true_epsilon(epsilon)
+    print(epsilon, n, errors / repeats)
+    assert errors / repeats <= 0.07
