@@ -40,7 +40,7 @@ _EXPORTS: dict[str, str] = {
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
 }
-_MODULES: tuple[str, ...] = ("onerun",)
+_MODULES: tuple[str, ...] = ("calibration", "fano", "onerun")
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 

@@ -38,6 +38,8 @@ METHODS: dict[str, str] = {
     "bailey": "asymptotic",
     "inv-sinh": "asymptotic",
 }
+#: The recommended lower bound, which has a package of its own.
+EXACT = "exact-unconditional"
 RECTANGLES = ("clopper-pearson", "jeffreys", "wilson")
 
 
@@ -60,7 +62,8 @@ def confidence_interval(
     prob : float
         Level in (0, 1): either end alone errs by (1 − prob)/2.
     method : str
-        One of `METHODS`.
+        One of `METHODS`, or "exact-unconditional": a guaranteed lower bound that is never below
+        "clopper-pearson" in practice (see `bayesaudit.unconditional.exact_unconditional`).
     split : {"bonferroni", "none"}
         How an end's error is shared. "bonferroni": over what the end depends on, the two rates of a
         rectangle (so that every rate's end has the tail (1 − prob)/4), or the log ratios of which ε̂
@@ -95,8 +98,12 @@ def confidence_interval(
     0.458498
     """
     prob = check_prob(prob)
-    check_choice(method, "method", METHODS)
+    check_choice(method, "method", (*METHODS, EXACT))
     check_choice(split, "split", ("bonferroni", "none"))
+    if method == EXACT:
+        from bayesaudit.unconditional import exact_unconditional
+
+        return exact_unconditional(counts, measure, prob)
     if method in RECTANGLES:
         return rectangle(counts, prob, method=method, split=split).interval(measure)
     if not isinstance(measure, Epsilon):

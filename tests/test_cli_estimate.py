@@ -156,3 +156,14 @@ def test_argparse_errors_exit_2(capsys):
         main(["estimate", "--help"])
     assert stop.value.code == 0
     assert "bayesaudit estimate scores.csv" in capsys.readouterr().out
+
+
+def test_exact_unconditional_is_the_recommended_confidence_line(capsys):
+    assert main(["estimate", *EXAMPLE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]["epsilon"]["confidence"]
+    assert next(iter(found)) == "exact-unconditional"
+    # Folded, from the reference table; direction member gives 0.630696.
+    assert found["exact-unconditional"]["lower"] == pytest.approx(0.63069581, abs=1e-6)
+    assert found["exact-unconditional"]["upper"] is None
+    assert main(["estimate", *EXAMPLE]) == 0
+    assert "leaks at least epsilon 0.63070" in capsys.readouterr().out

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from bayesaudit._version import __version__
-from bayesaudit.cli import _estimate
+from bayesaudit.cli import _estimate, _fano, _plan
 
 __all__ = ["main"]
 
-COMMANDS = (_estimate,)
+COMMANDS = (_estimate, _fano, _plan)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,6 +4,11 @@ import argparse
 from typing import Any
 
 from bayesaudit.cli import _curve, _strategy
+from bayesaudit.cli._confidence import (
+    add_looks_argument,
+    confidence_lines,
+    guaranteed_lower,
+)
 from bayesaudit.cli._input import (
     AttackInput,
     add_input_arguments,
@@ -39,6 +44,7 @@ def add_parser(commands: Any) -> None:
     add_input_arguments(parser)
     add_question_arguments(parser)
     _strategy.add_arguments(parser)
+    add_looks_argument(parser)
     add_arguments(parser)
     _curve.add_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -133,13 +139,13 @@ def _document(
         "prob": args.prob,
         "direction": args.direction,
         "prior": args.prior,
+        **({"looks": args.looks} if args.looks is not None else {}),
     }
     return envelope(inputs=inputs, results=results, warnings=[])
 
 
 def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
     """Return the results for one tally at one delta, as the JSON holds them."""
-    from bayesaudit.intervals import METHODS, confidence_interval
     from bayesaudit.measures import Epsilon
     from bayesaudit.posteriors import posterior
 
@@ -155,18 +161,7 @@ def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[s
                 "directions, so its lower end is positive also for a coin flip; the interval of "
                 "the declared direction stands beside it."
             )
-    intervals = {
-        method: confidence_interval(counts, measure, args.prob, method=method) for method in METHODS
-    }
-    epsilon["confidence"] = {
-        method: {
-            "lower": float(found.lower),
-            "upper": float(found.upper),
-            "guarantee": found.guarantee,
-            **({"upper_reason": "unbounded"} if found.upper == float("inf") else {}),
-        }
-        for method, found in intervals.items()
-    }
+    epsilon["confidence"] = confidence_lines(args, counts, measure, notes)
     claim = None
     if args.claim is not None:
         claim = {"epsilon": args.claim, "prob_above": float(post.prob_above(args.claim))}
@@ -223,7 +218,7 @@ def _print_one(result: dict, prob: float) -> None:
 
 def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
     shown = epsilon.get("credible_member", epsilon["credible"])
-    guaranteed = epsilon["confidence"]["clopper-pearson"]["lower"]
+    guaranteed = guaranteed_lower(epsilon["confidence"])
     one_sided = f"{(1 + prob) / 2:.4g}"
     least = "at least " if "lower_method" in shown else ""
     text = (

@@ -38,14 +38,19 @@ class Outside:
         Marginals of `size` tallies.
     measure : Measure
         The measure.
+    nodes : int
+        Nodes of a panel's rule. With 28 the error is below 1e-3 and with 40 below 1e-6, for any
+        counts, which is enough to tell a probability from a threshold that is not close.
     """
 
-    def __init__(self, rates: IndependentRates, measure: Measure) -> None:
+    def __init__(self, rates: IndependentRates, measure: Measure, nodes: int = NODES) -> None:
         self._size = rates.fnr.size
         by_curve: dict[int, list[Wedge]] = {}
         for wedge in measure.wedges():
             by_curve.setdefault(id(wedge.curve), []).append(wedge)
-        self._pieces = [piece for wedges in by_curve.values() for piece in _pieces(wedges, rates)]
+        self._pieces = []
+        for wedges in by_curve.values():
+            self._pieces += _pieces(wedges, rates, nodes)
 
     def __call__(self, index: Array, level: Array, *, density: bool = False) -> tuple[Array, Array]:
         """Return survival and density at one level for each chosen tally.
@@ -81,23 +86,28 @@ class Outside:
         return np.where(np.isneginf(top), -np.inf, total)
 
 
-def _pieces(wedges: list[Wedge], rates: IndependentRates) -> Iterable["_Piece"]:
+def _pieces(wedges: list[Wedge], rates: IndependentRates, nodes: int) -> Iterable["_Piece"]:
     pairs = [rates.oriented(wedge.outer, wedge.mirrored) for wedge in wedges]
     outer, inner = zip(*pairs, strict=True)
     join = getattr(type(outer[0]), "join", None)
     if join is None or len({type(m) for pair in pairs for m in pair}) > 1:
         for wedge, (one, other) in zip(wedges, pairs, strict=True):
-            yield _Piece(wedge, one, other, np.array([wedge.corner]))
+            yield _Piece(wedge, one, other, np.array([wedge.corner]), nodes)
     else:
         corner = np.array([wedge.corner for wedge in wedges])
-        yield _Piece(wedges[0], join(outer), join(inner), corner)
+        yield _Piece(wedges[0], join(outer), join(inner), corner, nodes)
 
 
 class _Piece:
     """Wedges of one boundary; its marginals hold `copies` blocks of the tallies, one a wedge."""
 
     def __init__(
-        self, wedge: Wedge, outer: RateMarginal, inner: RateMarginal, corner: NDArray[np.bool_]
+        self,
+        wedge: Wedge,
+        outer: RateMarginal,
+        inner: RateMarginal,
+        corner: NDArray[np.bool_],
+        nodes: int,
     ) -> None:
         self.wedge, self.outer, self.inner, self.corner = wedge, outer, inner, corner
         self.copies = corner.size
@@ -110,7 +120,7 @@ class _Piece:
         if not (outer.smooth and inner.smooth):
             rules = [tanh_sinh_rule()] * 2
         else:
-            rules = [legendre_rule(NODES), legendre_rule(NODES, singular=True)]
+            rules = [legendre_rule(nodes), legendre_rule(nodes, singular=True)]
         self._rules = tuple(np.array(part) for part in zip(*rules, strict=True))
         self._inner_low = (np.sin(low) ** 2, np.cos(low) ** 2)
         self._inner_high = (np.sin(high) ** 2, np.cos(high) ** 2)

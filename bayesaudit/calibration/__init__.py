@@ -1,0 +1,34 @@
+"""Calibration and planning: prove coverage, offer a bound that has it, say how much to train.
+
+Credible is not confidence: a posterior interval says what one data set says, and how often such
+intervals hold the truth in repeated audits is another question. It is answered here exactly.
+"""
+
+from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
+from bayesaudit.calibration.figures import plot_assurance, plot_coverage
+from bayesaudit.calibration.pit import PIT, sbc_exact
+from bayesaudit.calibration.planning import Plan, assurance_curve, plan
+from bayesaudit.calibration.scale import map_replicates, map_tallies
+from bayesaudit.calibration.sequential import Looks, anytime_bound, looks_prob, simulate_looks
+from bayesaudit.unconditional import exact_unconditional
+
+__all__ = [
+    "PIT",
+    "Coverage",
+    "Expected",
+    "Looks",
+    "Plan",
+    "anytime_bound",
+    "assurance_curve",
+    "coverage",
+    "exact_unconditional",
+    "expected",
+    "looks_prob",
+    "map_replicates",
+    "map_tallies",
+    "plan",
+    "plot_assurance",
+    "plot_coverage",
+    "sbc_exact",
+    "simulate_looks",
+]
