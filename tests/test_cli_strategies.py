@@ -110,6 +110,17 @@ def test_several_deltas_of_a_split_share_its_threshold(capsys, scores_file):
         assert row["epsilon"]["credible"]["joint_lower"] >= lower
 
 
+def test_declared_looks_share_the_level(capsys, scores_file):
+    path, scores = scores_file
+    found = document(capsys, path, "--threshold", "band", "--looks", 5)
+    lower = found["results"]["epsilon"]["confidence"]["clopper-pearson"]["lower"]
+    assert lower == ba.threshold_bound(scores, ba.Epsilon(1e-5), 0.98).lower
+    status, _, err = run(capsys, path, "--threshold", "band", "--looks", "anytime")
+    assert (status, "--looks anytime does not go with" in err) == (2, True)
+    found = document(capsys, path, "--threshold", "split", "--looks", "anytime")
+    assert "anytime" in found["results"]["epsilon"]["confidence"]
+
+
 def test_json_says_what_the_roc_is(capsys):
     found = document(capsys, REAL, "--threshold", "band")
     curve = ba.read_attack(REAL).roc()

@@ -112,6 +112,10 @@ def test_fixed_is_the_bound_of_its_counts():
     found = bound(scores, "fixed")
     assert found.lower == ba.confidence_interval(counts, member, 0.9).lower
     assert (found.counts, found.threshold, found.guarantee) == (counts, 0.5, "guaranteed")
+    found = bound(scores, "fixed", method="exact-unconditional")
+    exact = ba.confidence_interval(counts, member, 0.9, method="exact-unconditional")
+    assert (found.lower, found.guarantee) == (exact.lower, "guaranteed")
+    assert found.statement == "confidence"
     found = bound(scores, "fixed", method="two-direction")
     assert found.lower == ba.two_direction_bound(counts, DELTA, 0.9).lower
     assert (found.statement, found.guarantee) == ("credible", "near nominal")

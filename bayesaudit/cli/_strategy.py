@@ -108,6 +108,17 @@ def _read(args: argparse.Namespace) -> Any:
     return scores
 
 
+def _level(args: argparse.Namespace) -> float:
+    """Return the level of a bound from all rows, which declared looks share."""
+    if args.looks is None or args.threshold == "split":
+        return args.prob
+    if args.looks == "anytime":
+        raise ValueError(f"--looks anytime does not go with --threshold {args.threshold}.")
+    from bayesaudit.calibration.sequential import looks_prob
+
+    return looks_prob(args.prob, args.looks)
+
+
 def _bound(args: argparse.Namespace, scores: Any, delta: float) -> Any:
     from bayesaudit.measures import Epsilon
     from bayesaudit.thresholds import threshold_bound
@@ -115,7 +126,7 @@ def _bound(args: argparse.Namespace, scores: Any, delta: float) -> Any:
     return threshold_bound(
         scores,
         Epsilon(delta, "member"),
-        args.prob,
+        _level(args),
         strategy=args.threshold,
         random_seed=0 if args.seed is None else args.seed,
         prior=args.prior,
@@ -229,7 +240,7 @@ def _write_curve(args: argparse.Namespace, scores: Any, bound: Any) -> dict:
     from bayesaudit.measures import Epsilon
     from bayesaudit.thresholds import confidence_band
 
-    band = confidence_band(scores, args.prob)
+    band = confidence_band(scores, _level(args))
     deltas = curve_deltas(args)
     best = [band.best(Epsilon(delta, "member")) for delta in deltas]
     columns = {

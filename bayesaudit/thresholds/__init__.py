@@ -6,7 +6,7 @@ here says what it promises, and the one that promises nothing is called "optimis
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from bayesaudit._checks import check_choice, check_integers, check_number, check_prob
 from bayesaudit.counts import AttackCounts
@@ -75,9 +75,10 @@ def threshold_bound(
             statement.
         "optimistic"
             The best threshold on the same rows. **Not a bound.**
-    method : {"clopper-pearson", "two-direction"}, optional
-        How counts become a bound; "two-direction" is `two_direction_bound`, near nominal rather
-        than guaranteed. By default that for "split", and Clopper–Pearson for the others.
+    method : {"clopper-pearson", "exact-unconditional", "two-direction"}, optional
+        How counts become a bound. "exact-unconditional" is guaranteed like Clopper–Pearson,
+        tighter and slower; "two-direction" is `two_direction_bound`, near nominal rather than
+        guaranteed. By default that for "split", and Clopper–Pearson for the others.
     threshold : float
         The threshold of "fixed".
     random_seed : int
@@ -140,7 +141,7 @@ def threshold_bound(
     if method is None:
         posterior = strategy == "split" and isinstance(measure, Epsilon)
         method = "two-direction" if posterior else "clopper-pearson"
-    check_choice(method, "method", ("clopper-pearson", "two-direction"))
+    check_choice(method, "method", get_args(Method))
     if rates is not None:
         if method != "two-direction" or strategy not in ("fixed", "split"):
             raise ValueError('rates goes with "two-direction" and the strategies fixed and split.')

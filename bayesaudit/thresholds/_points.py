@@ -15,7 +15,7 @@ from bayesaudit.roc import RocCurve
 __all__ = ["Method", "best_point", "best_threshold", "lower_bound"]
 
 Array = NDArray[np.float64]
-Method = Literal["clopper-pearson", "two-direction"]
+Method = Literal["clopper-pearson", "exact-unconditional", "two-direction"]
 #: Of more points than this the best by an approximate bound are compared exactly.
 SHORTLIST = 512
 
@@ -40,7 +40,7 @@ def best_point(
     if points.size > SHORTLIST:
         # Score intervals are closed forms close to the exact ones: they name the candidates.
         points = ranked(points, "wilson")[:SHORTLIST]
-    return int(ranked(points, "clopper-pearson" if method == "clopper-pearson" else "jeffreys")[0])
+    return int(ranked(points, "jeffreys" if method == "two-direction" else "clopper-pearson")[0])
 
 
 def best_threshold(roc: RocCurve, measure: Measure, prob: float) -> float:
@@ -68,7 +68,7 @@ def lower_bound(
     prior: Prior,
 ) -> Any:
     """Return the lower bound of a threshold that these counts had no part in choosing."""
-    if method == "clopper-pearson":
+    if method != "two-direction":
         return confidence_interval(data, measure, prob, method=method).lower
     if isinstance(measure, Epsilon):
         return two_direction_bound(data, measure.delta, prob, prior=prior).lower

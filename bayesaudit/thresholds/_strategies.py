@@ -45,7 +45,7 @@ class ThresholdBound:
         The lower end of a two-sided interval of level `prob`: it errs by (1 − prob)/2.
     strategy : str
         One of `STRATEGIES`.
-    method : {"clopper-pearson", "two-direction"}
+    method : {"clopper-pearson", "exact-unconditional", "two-direction"}
         How counts become a bound.
     guarantee : str
         "guaranteed", "near nominal", "asymptotic" or "not a bound"; all but the last assume that
@@ -239,7 +239,7 @@ class Question:
         **more: Any,
     ) -> ThresholdBound:
         if guarantee is None or (guarantee == "asymptotic" and self.method == "two-direction"):
-            guarantee = "guaranteed" if self.method == "clopper-pearson" else "near nominal"
+            guarantee = "near nominal" if self.method == "two-direction" else "guaranteed"
         notes = [NOT_A_BOUND] if strategy == "optimistic" else []
         if more.get("n_selection", len(self.scores)) == 0:
             notes.append("too few rows to choose a threshold on some of them.")
