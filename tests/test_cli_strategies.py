@@ -240,6 +240,8 @@ def test_curve_of_a_band_and_a_split(capsys, scores_file, tmp_path):
         ([REAL, "--threshold", "0.5", "--seed", 1], "--seed needs --threshold split"),
         ([REAL, "--threshold", "split", "--seed", -1], "random_seed must be >= 0"),
         ([REAL, "--threshold", "bonferroni", "--curve", "x.csv"], "--curve goes with counts"),
+        (["--one-run", "--curve", "x.csv"], "--one-run takes no --curve"),
+        (["--one-run", "--seed", 3], "--seed needs --threshold split"),
         (["missing.csv", "--threshold", "band"], "missing.csv: No such file"),
         (["missing.csv", "--threshold", "0.5"], "missing.csv: No such file"),
     ],

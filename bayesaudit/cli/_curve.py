@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["add_argument", "curve_deltas", "write_columns", "write_curve"]
+__all__ = ["add_argument", "check_unused", "curve_deltas", "write_columns", "write_curve"]
 
 #: Values of delta in a curve, beside those asked for.
 LOWEST, HIGHEST, POINTS = 1e-9, 0.5, 36
@@ -17,6 +17,12 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="also write epsilon at many values of delta, pointwise and simultaneous, as CSV",
     )
+
+
+def check_unused(args: argparse.Namespace) -> None:
+    """Refuse a curve of a one-run audit."""
+    if args.curve is not None:
+        raise ValueError("--one-run takes no --curve.")
 
 
 def curve_deltas(args: argparse.Namespace) -> list[float]:

@@ -54,6 +54,8 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the input, estimate, print; return the exit status."""
     if args.one_run:
+        _strategy.check_unused(args)
+        _curve.check_unused(args)
         return run_one_run(args)
     check_unused(args)
     if _strategy.is_strategy(args.threshold):

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of threshold strategies."""
     group = parser.add_argument_group(
         "scores without a declared threshold",
-        "--threshold band (guaranteed, no seed), split (choose on 30 %% of the rows or models, "
+        "--threshold band (guaranteed, no seed), split (choose on 30 % of the rows or models, "
         "posterior and bounds from the others), multi-split, bonferroni, or optimistic (not a "
         "bound)",
     )
