@@ -28,8 +28,25 @@ _EXPORTS: dict[str, str] = {
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
+    "DrawsPosterior": "posteriors.draws",
+    "add_measures": "posteriors.draws",
+    "CrossCheck": "diagnostics",
+    "Diagnosis": "diagnostics",
+    "cross_check": "diagnostics",
+    "diagnose": "diagnostics",
+    "load": "sampling",
+    "sample": "sampling",
+    "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("calibration", "fano", "onerun")
+_MODULES: tuple[str, ...] = (
+    "calibration",
+    "diagnostics",
+    "fano",
+    "models",
+    "onerun",
+    "plots",
+    "sampling",
+)
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -37,11 +54,14 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
+    from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
+    from bayesaudit.sampling import load, sample, save
 
 
 def __getattr__(name: str) -> Any:
