@@ -39,8 +39,25 @@ _EXPORTS: dict[str, str] = {
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
+    "DrawsPosterior": "posteriors.draws",
+    "add_measures": "posteriors.draws",
+    "CrossCheck": "diagnostics",
+    "Diagnosis": "diagnostics",
+    "cross_check": "diagnostics",
+    "diagnose": "diagnostics",
+    "load": "sampling",
+    "sample": "sampling",
+    "save": "sampling",
 }
-_MODULES: tuple[str, ...] = ("calibration", "fano", "onerun")
+_MODULES: tuple[str, ...] = (
+    "calibration",
+    "diagnostics",
+    "fano",
+    "models",
+    "onerun",
+    "plots",
+    "sampling",
+)
 
 __all__ = ["__version__", *_EXPORTS, *_MODULES]
 
@@ -49,13 +66,16 @@ if TYPE_CHECKING:
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
+    from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
+    from bayesaudit.sampling import load, sample, save
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

@@ -23,3 +23,12 @@ def close(value, right, tolerance):
     """Within tolerance in absolute or in relative terms, whichever is looser."""
     right = float(right)
     return value == right or abs(value - right) <= tolerance * max(1.0, abs(right))
+
+
+def audits(largest=100_000):
+    """Yield (case, fn, tp, fp, tn, delta) of the count cases in whole numbers up to `largest`."""
+    for case in cases("counts"):
+        given = case["input"]
+        cells = [given[name] for name in ("FN", "TP", "FP", "TN")]
+        if all(isinstance(cell, int) for cell in cells) and max(cells) <= largest:
+            yield case, *cells, float(given["delta"])

@@ -1,22 +1,28 @@
 """Posteriors of a measure: one interface, two engines."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors.exact import ExactPosterior
 from bayesaudit.rates import IndependentRates, Prior, conjugate_rates
 
+if TYPE_CHECKING:
+    from bayesaudit.posteriors.draws import DrawsPosterior
+
 __all__ = ["ExactPosterior", "posterior"]
 
 
-def posterior(data: Any, measure: Measure, *, prior: Prior = "jeffreys") -> ExactPosterior:
+def posterior(
+    data: Any, measure: Measure, *, prior: Prior = "jeffreys"
+) -> "ExactPosterior | DrawsPosterior":
     """Return the posterior of a measure.
 
     Parameters
     ----------
-    data : AttackCounts or IndependentRates
-        Counts, of one tally or many, whose trials count as independent; or marginals of one's own.
+    data : AttackCounts or IndependentRates or xarray.DataTree
+        Counts, of one tally or many, whose trials count as independent; or marginals of one's own;
+        or draws of ``fnr`` and ``fpr`` (see `bayesaudit.sample`).
     measure : Measure
         What is measured: ``Epsilon(delta)``, ``GaussianMu()``, ``Advantage()`` or one's own.
     prior : {"jeffreys", "uniform"} or tuple or dict
@@ -25,7 +31,9 @@ def posterior(data: Any, measure: Measure, *, prior: Prior = "jeffreys") -> Exac
 
     Returns
     -------
-    ExactPosterior
+    ExactPosterior or DrawsPosterior
+        The exact engine for counts and marginals, the draws engine for a tree; both have the same
+        verbs.
 
     Examples
     --------
@@ -42,4 +50,11 @@ def posterior(data: Any, measure: Measure, *, prior: Prior = "jeffreys") -> Exac
         return ExactPosterior(conjugate_rates(data, prior), measure, data, prior)
     if isinstance(data, IndependentRates):
         return ExactPosterior(data, measure)
-    raise TypeError(f"data must be AttackCounts or IndependentRates, got {type(data).__name__}.")
+    if type(data).__name__ == "DataTree":
+        from bayesaudit.posteriors.draws import DrawsPosterior
+
+        return DrawsPosterior(data, measure)
+    raise TypeError(
+        "data must be AttackCounts, IndependentRates or a DataTree of draws, "
+        f"got {type(data).__name__}."
+    )

@@ -1,0 +1,73 @@
+"""ArviZ's pictures of draws, as Matplotlib figures that are returned and never shown."""
+
+from typing import TYPE_CHECKING, Any
+
+from bayesaudit.measures import Measure
+from bayesaudit.posteriors.draws import add_measures
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+__all__ = ["figures"]
+
+#: Tallies that are drawn, of many.
+TALLIES = 4
+
+
+def figures(dt: "xr.DataTree", measure: Measure) -> dict[str, "Figure"]:
+    """Return the figures of `Diagnosis.figures`.
+
+    Parameters
+    ----------
+    dt : xarray.DataTree
+        Draws of ``fnr`` and ``fpr``; of many tallies the first four are drawn.
+    measure : Measure
+        Drawn beside the rates.
+
+    Returns
+    -------
+    dict of str to matplotlib.figure.Figure
+    """
+    import arviz_plots as azp
+
+    dt = _plain_variable(add_measures(dt, measure), measure)
+    names = ["fnr", "fpr", measure.name]
+    common = {"backend": "matplotlib"}
+    found = {
+        "trace": azp.plot_trace_dist(dt, var_names=names, **common),
+        "rank": azp.plot_rank(dt, var_names=names, **common),
+        "ess": azp.plot_ess(dt, var_names=[measure.name], kind="quantile", **common),
+    }
+    if "sample_stats" in dt.children and "energy" in dt["sample_stats"].dataset:
+        found["energy"] = azp.plot_energy(dt, **common)
+    observed = dt["observed_data"].dataset if "observed_data" in dt.children else {}
+    if (
+        "posterior_predictive" in dt.children
+        and "fn" in observed
+        and "model" in observed["fn"].dims
+    ):
+        found["predictive"] = azp.plot_ppc_rootogram(dt, **common)
+    return {name: _figure(picture) for name, picture in found.items()}
+
+
+def _plain_variable(dt: "xr.DataTree", measure: Measure) -> "xr.DataTree":
+    """Drop the dim ``delta``, which would only lengthen titles, and all but a few tallies."""
+    import xarray as xr
+
+    def shorten(data: xr.Dataset) -> xr.Dataset:
+        chosen: dict[str, Any] = {"tally": slice(0, TALLIES), "delta": 0}
+        return data.isel({dim: at for dim, at in chosen.items() if dim in data.dims}, drop=True)
+
+    return xr.DataTree.from_dict(
+        {node.path: shorten(node.to_dataset(inherit=False)) for node in dt.subtree}
+    )
+
+
+def _figure(picture: Any) -> "Figure":
+    figure = picture.viz["figure"].item()
+    import matplotlib.pyplot as plt
+
+    # Out of pyplot's hands: the caller owns it, and nothing shows it unasked.
+    plt.close(figure)
+    return figure

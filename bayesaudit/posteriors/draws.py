@@ -1,0 +1,408 @@
+"""The draws engine: the posterior of a measure as the empirical CDF of draws, with its error."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesaudit._checks import check_choice, check_prob
+from bayesaudit._interval import Interval, Kind
+from bayesaudit.measures import Epsilon, Measure
+from bayesaudit.posteriors._density import bandwidth, kernel_mean
+from bayesaudit.posteriors._error import mean_error, quantile_error, share_error
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["DrawsPosterior", "add_measures"]
+
+Array = NDArray[np.float64]
+Statistic = Literal[
+    "cdf", "sf", "prob_above", "pdf", "quantile", "isf", "median", "mean", "prob_zero"
+]
+STATISTICS = ("cdf", "sf", "prob_above", "pdf", "quantile", "isf", "median", "mean", "prob_zero")
+
+
+@dataclass(frozen=True, eq=False)
+class DrawsPosterior:
+    """Posterior of a measure from draws of the two rates.
+
+    Made by `bayesaudit.posterior`. It has the verbs of `ExactPosterior`, and `mcse` for the Monte
+    Carlo standard error of each.
+
+    Parameters
+    ----------
+    dt : xarray.DataTree
+        A tree whose ``posterior`` group has ``fnr`` and ``fpr``, with the dims chain and draw and,
+        for many tallies, one more; ``tpr`` and ``tnr``, if present, are their complements.
+    measure : Measure
+        What is measured.
+
+    Notes
+    -----
+    The CDF is the share of draws at most a level, quantiles are its inverse (the smallest draw
+    whose CDF reaches q), and the density is a Gaussian kernel estimate, reflected at the ends of
+    the measure's range, of the part without atom. Infinite draws are legal: they are mass above
+    every level.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter and Bürkner, "Rank-Normalization, Folding, and
+    Localization", Bayesian Analysis 2021, arXiv:1903.08008 (effective sample sizes of quantiles and
+    of probabilities, and their standard errors).
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    >>> draws = ba.posterior(ba.sample(counts, random_seed=1), ba.Epsilon(delta=1e-5))
+    >>> exact = ba.posterior(counts, ba.Epsilon(delta=1e-5))
+    >>> error = draws.quantile(0.05) - exact.quantile(0.05)
+    >>> bool(abs(error) < 4 * draws.mcse("quantile", 0.05))
+    True
+    """
+
+    dt: "xr.DataTree"
+    measure: Measure
+
+    engine = "draws"
+
+    def __post_init__(self) -> None:
+        _ = self.draws
+
+    @cached_property
+    def draws(self) -> "xr.DataArray":
+        """The draws of the measure, with the dims chain, draw and those of the tallies."""
+        return measure_draws(self.dt["posterior"].dataset, self.measure)
+
+    @property
+    def tally_dims(self) -> tuple[str, ...]:
+        """Names of the dims of the tallies."""
+        return tuple(map(str, self.draws.dims[2:]))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the tallies; () for one."""
+        return self.draws.shape[2:]
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws, over all chains."""
+        return self.draws.shape[0] * self.draws.shape[1]
+
+    @cached_property
+    def by_tally(self) -> Array:
+        """The draws, shape (tallies, chains, draws)."""
+        values = self.draws.values
+        flat = values.reshape(*values.shape[:2], -1)
+        return np.ascontiguousarray(np.moveaxis(flat, 2, 0))
+
+    @cached_property
+    def _sorted(self) -> Array:
+        return np.sort(self.by_tally.reshape(self.by_tally.shape[0], -1), axis=1)
+
+    # -- the distribution ------------------------------------------------------------------------
+
+    def cdf(self, level: ArrayLike) -> Array:
+        """Return P(measure <= level | data); NaN at NaN."""
+        return self._each(level, self._share_below)
+
+    def sf(self, level: ArrayLike) -> Array:
+        """Return P(measure > level | data); 0 where no draw lies above."""
+        return self._each(level, lambda i, x: 1 - self._share_below(i, x))
+
+    def prob_above(self, level: ArrayLike) -> Array:
+        """Return P(measure > level | data), the posterior answer to a claim."""
+        return self.sf(level)
+
+    def pdf(self, level: ArrayLike) -> Array:
+        """Return the kernel density of the part without atom, per unit of the measure."""
+        return self._each(level, lambda i, x: self._kernels(i, x)[0])
+
+    @property
+    def prob_zero(self) -> Array:
+        """P(measure = its lowest value | data): the share of draws there."""
+        if not self.measure.has_atom:
+            return np.zeros(self.shape)[()]
+        return self.cdf(self.measure.lowest)
+
+    def quantile(self, q: ArrayLike) -> Array:
+        """Return the smallest draw whose CDF is at least q; the measure's lowest value at q = 0.
+
+        Parameters
+        ----------
+        q : array_like
+            Probabilities in [0, 1].
+        """
+        return self._each(_probabilities(q, "q"), self._order_statistic)
+
+    def isf(self, p: ArrayLike) -> Array:
+        """Return the level whose survival is p: a quantile given by its upper tail."""
+        return self._each(1 - _probabilities(p, "p"), self._order_statistic)
+
+    def median(self) -> Array:
+        """Return the median."""
+        return self.quantile(0.5)
+
+    def mean(self) -> Array:
+        """Return the posterior mean; infinite if a draw is."""
+        return self.by_tally.mean(axis=(1, 2)).reshape(self.shape)[()]
+
+    def interval(self, prob: float = 0.90, kind: Kind = "eti") -> Interval:
+        """Return a credible interval.
+
+        Parameters
+        ----------
+        prob : float
+            Mass of the two-sided interval, in (0, 1).
+        kind : {"eti", "hdi", "lower", "upper"}
+            "eti" leaves (1 − prob)/2 in either tail. "hdi" is the shortest interval of that mass.
+            "lower" and "upper" are that end of the "eti" alone, so that a lower bound quoted alone
+            errs by (1 − prob)/2.
+
+        Returns
+        -------
+        Interval
+            Unpacks as ``lower, upper``; says prob, kind and "credible".
+        """
+        prob = check_prob(prob)
+        check_choice(kind, "kind", ("eti", "hdi", "lower", "upper"))
+        tail = (1 - prob) / 2
+        lower = np.full(self.shape, self.measure.lowest)[()]
+        upper = np.full(self.shape, self.measure.highest)[()]
+        if kind == "hdi":
+            lower, upper = self._shortest(prob)
+        if kind in ("eti", "lower"):
+            lower = self.quantile(tail)
+        if kind in ("eti", "upper"):
+            upper = self.quantile(1 - tail)
+        return Interval(
+            lower=lower,
+            upper=upper,
+            prob=prob,
+            kind=kind,
+            statement="credible",
+            method="posterior draws",
+            guarantee="posterior mass",
+        )
+
+    # -- its Monte Carlo error -------------------------------------------------------------------
+
+    def mcse(self, statistic: Statistic = "mean", at: ArrayLike | None = None) -> Array:
+        """Return the Monte Carlo standard error of a statistic.
+
+        Parameters
+        ----------
+        statistic : {"cdf", "sf", "prob_above", "pdf", "quantile", "isf", "median", "mean", \
+"prob_zero"}
+            Whose error.
+        at : array_like, optional
+            The level, or the probability for "quantile" and "isf".
+
+        Returns
+        -------
+        numpy.ndarray
+            Of the shape that the statistic itself has. That of "pdf" leaves out the smoothing bias.
+
+        Notes
+        -----
+        A probability p has the standard error √(p(1 − p)/ESS) with the effective sample size of the
+        indicator, chain-aware. Where no draw, or every draw, lies below the level, the indicator is
+        constant: p is then pulled half a draw from the edge, so that the error is never 0.
+
+        Examples
+        --------
+        >>> import bayesaudit as ba
+        >>> dt = ba.sample(ba.AttackCounts(fn=3, tp=7, fp=1, tn=9), random_seed=1)
+        >>> error = ba.posterior(dt, ba.Epsilon(1e-5)).mcse("quantile", [0.05, 0.95])
+        >>> error.shape
+        (2,)
+        """
+        check_choice(statistic, "statistic", STATISTICS)
+        needs = statistic not in ("median", "mean", "prob_zero")
+        if needs == (at is None):
+            raise ValueError(
+                f"mcse({statistic!r}) {'needs' if needs else 'takes no'} argument `at`."
+            )
+        if statistic == "mean":
+            return self._each(0.0, lambda i, x: np.full(x.size, mean_error(self.by_tally[i])))
+        if statistic == "prob_zero":
+            if not self.measure.has_atom:
+                return np.zeros(self.shape)[()]
+            statistic, at = "cdf", self.measure.lowest
+        if statistic in ("quantile", "isf", "median"):
+            q = 0.5 if statistic == "median" else _probabilities(at, "at")
+            q = 1 - q if statistic == "isf" else q
+            return self._each(
+                q, lambda i, x: np.array([quantile_error(self.by_tally[i], p) for p in x])
+            )
+        if statistic == "pdf":
+            return self._each(at, lambda i, x: self._kernels(i, x, errors=True)[1])
+        return self._each(
+            at, lambda i, x: np.array([share_error(self.by_tally[i], level) for level in x])
+        )
+
+    # -- how arrays are served -------------------------------------------------------------------
+
+    def _each(self, level: ArrayLike, function: Callable[[int, Array], Array]) -> Array:
+        """Apply function(tally, levels) with broadcasting of levels against the tallies."""
+        level = np.asarray(level, float)
+        shape = np.broadcast_shapes(level.shape, self.shape)
+        size = self.by_tally.shape[0]
+        index = np.broadcast_to(np.arange(size).reshape(self.shape), shape).ravel()
+        flat = np.broadcast_to(level, shape).ravel()
+        if size == 1:
+            return np.asarray(function(0, flat)).reshape(shape)[()]
+        result = np.empty(flat.size)
+        order = np.argsort(index, kind="stable")
+        ends = np.searchsorted(index[order], np.arange(size + 1))
+        for tally in range(size):
+            chosen = order[ends[tally] : ends[tally + 1]]
+            if chosen.size:
+                result[chosen] = function(tally, flat[chosen])
+        return result.reshape(shape)[()]
+
+    def _share_below(self, tally: int, level: Array) -> Array:
+        share = np.searchsorted(self._sorted[tally], level, side="right") / self.n_draws
+        return np.where(np.isnan(level), np.nan, share)
+
+    def _order_statistic(self, tally: int, q: Array) -> Array:
+        # The margin absorbs the rounding of q·N where that is a whole number.
+        rank = np.ceil(q * self.n_draws - 1e-9 * self.n_draws**0.5).astype(int)
+        found = self._sorted[tally][np.clip(rank, 1, self.n_draws) - 1]
+        return np.where(q <= 0, self.measure.lowest, found)
+
+    def _shortest(self, prob: float) -> tuple[Array, Array]:
+        inside = min(int(np.ceil(prob * self.n_draws - 1e-9)), self.n_draws - 1)
+        low, high = self._sorted[:, : self.n_draws - inside], self._sorted[:, inside:]
+        with np.errstate(invalid="ignore"):
+            width = np.where(np.isfinite(high) & np.isfinite(low), high - low, np.inf)
+        best = np.argmin(width, axis=1)[:, None]
+        ends = (np.take_along_axis(end, best, axis=1)[:, 0] for end in (low, high))
+        lower, upper = (end.reshape(self.shape)[()] for end in ends)
+        return lower, upper
+
+    def _kernels(self, tally: int, level: Array, *, errors: bool = False) -> tuple[Array, Array]:
+        values = self.by_tally[tally]
+        keep = np.isfinite(values)
+        if self.measure.has_atom:
+            keep &= values > self.measure.lowest
+        width = bandwidth(values[keep])
+        limits = self.measure.lowest, self.measure.highest
+        return kernel_mean(values, keep, level, width, limits, errors=errors)
+
+    def to_dict(self, prob: float = 0.90) -> dict[str, Any]:
+        """Return the summary of one tally as plain JSON types, with Monte Carlo errors.
+
+        Parameters
+        ----------
+        prob : float
+            Mass of the equal-tailed interval.
+        """
+        if self.shape:
+            raise ValueError(f"to_dict is of one tally, got the shape {self.shape}.")
+        lower, upper = self.interval(prob)
+        tail = (1 - prob) / 2
+        summary = {
+            "lower": lower,
+            "upper": upper,
+            "median": self.median(),
+            "mean": self.mean(),
+            "prob_zero": self.prob_zero,
+        }
+        errors = {
+            "lower": self.mcse("quantile", tail),
+            "upper": self.mcse("quantile", 1 - tail),
+            "median": self.mcse("median"),
+            "mean": self.mcse("mean"),
+            "prob_zero": self.mcse("prob_zero"),
+        }
+        return _plain(summary) | {"mcse": _plain(errors)}
+
+
+def _plain(values: dict[str, Any]) -> dict[str, float | None]:
+    return {name: float(x) if np.isfinite(x) else None for name, x in values.items()}
+
+
+def _probabilities(q: ArrayLike, name: str) -> Array:
+    q = np.asarray(q, float)
+    bad = (q < 0) | (q > 1) | np.isnan(q)
+    if np.any(bad):
+        raise ValueError(f"{name} must be in [0, 1], got {q[bad][0]}.")
+    return q
+
+
+def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
+    """Return a measure of a group's rates, with the dims chain, draw and those of the tallies.
+
+    Raises
+    ------
+    ValueError
+        If the group lacks ``fnr`` or ``fpr``, or a rate is outside [0, 1].
+    """
+    import xarray as xr
+
+    missing = [name for name in ("fnr", "fpr") if name not in group]
+    if missing:
+        raise ValueError(f"the draws must hold fnr and fpr; missing {', '.join(missing)}.")
+    names = ["fnr", "fpr", *(name for name in ("tpr", "tnr") if name in group)]
+    arrays = xr.broadcast(*(group[name] for name in names))
+    dims = ("chain", "draw", *(d for d in arrays[0].dims if d not in ("chain", "draw")))
+    rates = dict(zip(names, (array.transpose(*dims) for array in arrays), strict=True))
+    values = measure.of(
+        rates["fnr"].values,
+        rates["fpr"].values,
+        **{name: rates[name].values for name in names[2:]},
+    )
+    return xr.DataArray(values, dims=dims, coords=rates["fnr"].coords, name=measure.name)
+
+
+def add_measures(dt: "xr.DataTree", *measures: Measure) -> "xr.DataTree":
+    """Return the tree with measures of its draws as variables, for ArviZ's own functions.
+
+    Parameters
+    ----------
+    dt : xarray.DataTree
+        What `bayesaudit.sample` returned; it is left as it is.
+    *measures : Measure
+        What to add to ``posterior``, and to ``prior`` where that exists. Every `Epsilon` becomes
+        one entry of the variable ``epsilon`` along the dim ``delta``; any other measure is a
+        variable of its own name.
+
+    Raises
+    ------
+    ValueError
+        If two measures would be one entry of one variable.
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> dt = ba.sample(ba.AttackCounts(fn=3, tp=7, fp=1, tn=9), random_seed=1)
+    >>> dt = add_measures(dt, ba.Epsilon(0.0), ba.Epsilon(1e-5), ba.Advantage())
+    >>> dt["posterior"]["epsilon"].dims
+    ('chain', 'draw', 'delta')
+    """
+    import xarray as xr
+
+    keys = [(m.name, m.delta) if isinstance(m, Epsilon) else (m.name, None) for m in measures]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"measures must differ in name or delta, got {keys}.")
+    groups = {}
+    for node in dt.subtree:
+        data = node.to_dataset(inherit=False)
+        if node.path in ("/posterior", "/prior"):
+            found: dict[str, list[xr.DataArray]] = {}
+            for measure in measures:
+                values = measure_draws(data, measure)
+                if isinstance(measure, Epsilon):
+                    values = values.expand_dims(delta=[measure.delta], axis=-1)
+                found.setdefault(measure.name, []).append(values)
+            data = data.drop_vars([n for n in (*found, "delta") if n in data.variables])
+            data = data.assign(
+                {n: v[0] if len(v) == 1 else xr.concat(v, "delta") for n, v in found.items()}
+            )
+        groups[node.path] = data
+    return xr.DataTree.from_dict(groups)
