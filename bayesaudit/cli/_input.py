@@ -19,8 +19,8 @@ __all__ = [
 #: Larger files are read by pandas, smaller ones without it, so that they start at once.
 LIGHT_BYTES = 2_000_000
 NEEDS_THRESHOLD = (
-    "holds scores, which need --threshold: a number chosen without looking at these rows, or a "
-    "strategy (band, split, multi-split, bonferroni)."
+    "holds scores, which need --threshold: a number chosen without looking at these rows, or for "
+    "estimate a strategy (band, split, multi-split, bonferroni)."
 )
 COUNT_OPTIONS = ("fn", "tp", "fp", "tn")
 
