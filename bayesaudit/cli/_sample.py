@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from bayesaudit.cli._confidence import add_looks_argument
 from bayesaudit.cli._estimate import _document, _many, _tallies
 from bayesaudit.cli._input import (
     add_input_arguments,
@@ -33,6 +34,7 @@ def add_parser(commands: Any) -> None:
     )
     add_input_arguments(parser)
     add_question_arguments(parser)
+    add_looks_argument(parser)
     group = parser.add_argument_group("sampling")
     group.add_argument(
         "--method",
