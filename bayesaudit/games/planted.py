@@ -1,7 +1,7 @@
 """DP-SGD with planted bugs: the implementations that an audit is meant to catch."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -61,6 +61,12 @@ class FaultyDPSGD(DPSGD):
     """
 
     bug: Bug
+
+    @classmethod
+    def of(cls, trainer: DPSGD, bug: Bug) -> "FaultyDPSGD":
+        """Return `trainer` with `bug` planted."""
+        settings = {field.name: getattr(trainer, field.name) for field in fields(DPSGD)}
+        return cls(bug=bug, **settings)
 
     def __post_init__(self) -> None:
         # dataclass(slots=True) rebuilds the class, which breaks the zero-argument super().
