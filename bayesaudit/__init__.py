@@ -42,6 +42,7 @@ _MODULES: tuple[str, ...] = (
     "calibration",
     "diagnostics",
     "fano",
+    "games",
     "models",
     "onerun",
     "plots",

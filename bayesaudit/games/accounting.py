@@ -18,6 +18,7 @@ from bayesaudit._checks import (
     check_number,
     check_probability,
 )
+from bayesaudit._gdp import gdp_delta, gdp_epsilon
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -139,8 +140,7 @@ def gaussian_claim(mu: float, delta: float) -> PrivacyClaim:
 
     References
     ----------
-    .. [1] Balle & Wang (2018), Improving the Gaussian mechanism for differential privacy,
-       Theorem 8. arXiv:1805.06530.
+    .. [1] Dong, Roth & Su (2022), Gaussian differential privacy, Corollary 1. arXiv:1905.02383.
 
     Examples
     --------
@@ -149,22 +149,18 @@ def gaussian_claim(mu: float, delta: float) -> PrivacyClaim:
     """
     mu = check_nonnegative(mu, "mu")
     delta = check_probability(delta, "delta")
-    if mu == 0:
-        return PrivacyClaim(0.0, delta, REPLACE_ONE, lambda epsilon: 0.0)
-    from scipy.optimize import brentq
-    from scipy.special import log_ndtr
+    epsilon = float(gdp_epsilon(mu, delta))
+    return PrivacyClaim(epsilon, delta, REPLACE_ONE, _GaussianCurve(mu))
 
-    def curve(epsilon: float) -> float:
-        first = math.exp(log_ndtr(mu / 2 - epsilon / mu))
-        return max(0.0, first - math.exp(epsilon + log_ndtr(-mu / 2 - epsilon / mu)))
 
-    if curve(0.0) <= delta:
-        return PrivacyClaim(0.0, delta, REPLACE_ONE, curve)
-    high = 1.0
-    while curve(high) > delta:
-        high *= 2
-    epsilon = float(brentq(lambda value: curve(value) - delta, 0.0, high, xtol=1e-12))
-    return PrivacyClaim(epsilon, delta, REPLACE_ONE, curve)
+@dataclass(frozen=True, slots=True)
+class _GaussianCurve:
+    """delta(epsilon) of mu-GDP."""
+
+    mu: float
+
+    def __call__(self, epsilon: float) -> float:
+        return float(gdp_delta(self.mu, epsilon))
 
 
 @cache

@@ -27,8 +27,10 @@ _REFERENCE_KEY = 0xFFFFFFFF
 
 def _losses(outputs: Any, x: NDArray, y: NDArray, loss: Loss | None) -> NDArray[np.float64]:
     if loss is not None:
-        rows = [loss(outputs[i], x[min(i, len(x) - 1)], y[min(i, len(y) - 1)]) for i in
-                range(len(outputs))]
+        rows = [
+            loss(outputs[i], x[min(i, len(x) - 1)], y[min(i, len(y) - 1)])
+            for i in range(len(outputs))
+        ]
         return np.stack([np.asarray(row, dtype=np.float64) for row in rows])
     if not hasattr(outputs, "losses"):
         raise TypeError(
@@ -140,8 +142,9 @@ class CalibratedLoss:
         own = _losses(outputs, x, y, self.loss)
         expected = np.stack(
             [
-                _losses(self.references, x[model : model + 1], y[model : model + 1], self.loss)
-                .mean(axis=0)
+                _losses(
+                    self.references, x[model : model + 1], y[model : model + 1], self.loss
+                ).mean(axis=0)
                 for model in range(len(x))
             ]
         )

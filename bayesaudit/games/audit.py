@@ -297,7 +297,7 @@ def audit_implementation(
         random_seed=random_seed,
         **options,
     )
-    positive, member = scores["score"] > 0, scores["member"]
+    positive, member = scores.score > 0, scores.member
     fn, tp = int((~positive & member).sum()), int((positive & member).sum())
     fp, tn = int((positive & ~member).sum()), int((~positive & ~member).sum())
     tested = claim.substitution()

@@ -74,9 +74,7 @@ class GaussianMean:
     def _scale(self, n_records: int) -> float:
         return 2 * self.radius / (n_records * self.mu)
 
-    def train(
-        self, datasets: Datasets, rngs: Sequence[np.random.Generator]
-    ) -> NDArray[np.float64]:
+    def train(self, datasets: Datasets, rngs: Sequence[np.random.Generator]) -> NDArray[np.float64]:
         """Return the noisy means, shape (n_models, n_features)."""
         means = self._means(datasets)
         noise = np.stack([rng.standard_normal(means.shape[1]) for rng in rngs])
@@ -136,9 +134,7 @@ class LaplaceMean:
     def _scale(self, n_records: int) -> float:
         return 2 * self.radius / (n_records * self.epsilon)
 
-    def train(
-        self, datasets: Datasets, rngs: Sequence[np.random.Generator]
-    ) -> NDArray[np.float64]:
+    def train(self, datasets: Datasets, rngs: Sequence[np.random.Generator]) -> NDArray[np.float64]:
         """Return the noisy means, shape (n_models,)."""
         noise = np.array([rng.laplace() for rng in rngs])
         return self._means(datasets) + self._scale(datasets.n_records) * noise

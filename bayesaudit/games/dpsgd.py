@@ -240,9 +240,7 @@ class DPSGD:
         """Return the sum of clipped gradients, before noise."""
         return network.clipped_sum(flat, x, y, self.clip_norm, weight, x_squared, out)
 
-    def noise(
-        self, rng: np.random.Generator, out: NDArray[np.float32], first_step: int
-    ) -> None:
+    def noise(self, rng: np.random.Generator, out: NDArray[np.float32], first_step: int) -> None:
         """Fill `out` (steps, n_parameters) of one model with standard normal noise."""
         rng.standard_normal(out=out, dtype=np.float32)
 

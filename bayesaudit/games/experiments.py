@@ -6,7 +6,8 @@ for the choice, the coin and the training, so trial ``i`` is the same in any run
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,12 @@ class _Game:
 
 
 def _attack_scores(score: NDArray, member: NDArray, model: NDArray, challenge: NDArray) -> Any:
-    return {
-        "score": score.ravel(),
-        "member": member.ravel().astype(bool),
-        "model": model.ravel(),
-        "challenge": challenge.ravel(),
-    }
+    return SimpleNamespace(
+        score=score.ravel(),
+        member=member.ravel().astype(bool),
+        model=model.ravel(),
+        challenge=challenge.ravel(),
+    )
 
 
 def _challenge_numbers(adversary: Adversary, n_models: int, per_model: int) -> NDArray[np.int64]:
@@ -86,9 +87,7 @@ def _challenge_numbers(adversary: Adversary, n_models: int, per_model: int) -> N
     return np.arange(n_models * per_model).reshape(n_models, per_model)
 
 
-def _play(
-    game: _Game, name: str, n_models: int, options: dict[str, Any]
-) -> dict[str, NDArray]:
+def _play(game: _Game, name: str, n_models: int, options: dict[str, Any]) -> dict[str, NDArray]:
     check_integers(game.n_train, "n_train", minimum=game.n_challenges)
     spec = {
         "game": name,
@@ -104,15 +103,7 @@ def _play(
     prepare = getattr(game.adversary, "prepare", None)
     if prepare is not None:
         adversary = prepare(game.mechanism, game.data, game.n_train, game.n_challenges, game.seed)
-        game = _Game(
-            game.mechanism,
-            adversary,
-            game.data,
-            game.n_train,
-            game.n_challenges,
-            game.seed,
-            game.prior,
-        )
+        game = replace(game, adversary=adversary)
     return run_shards(game, n_models, spec=spec, **options)
 
 
@@ -155,7 +146,7 @@ def experiment_1(
     Returns
     -------
     AttackScores
-        ``score`` > 0 means "z1", ``member`` is b, ``model`` the trial, ``challenge`` the pair.
+        ``score`` > 0 (or >= 0: no score is 0) means "z1", ``member`` is b, ``model`` the trial, ``challenge`` the pair.
 
     References
     ----------
@@ -174,18 +165,12 @@ def experiment_1(
     ...     n_samples=500,
     ...     random_seed=1,
     ... )
-    >>> accuracy = ((scores["score"] > 0) == scores["member"]).mean()
+    >>> accuracy = ((scores.score > 0) == scores.member).mean()
     >>> bool(abs(accuracy - 0.841) < 0.05)  # Phi(1)
     True
     """
     game = _Game(mechanism, adversary, data, n_train, 1, _seed(random_seed))
-    options = {
-        "shard_size": shard_size,
-        "directory": directory,
-        "resume": resume,
-        "n_jobs": n_jobs,
-        "progress": progress,
-    }
+    options = _options(shard_size, directory, resume, n_jobs, progress)
     n_models = int(check_integers(n_samples, "n_samples", minimum=1))
     return _pairs(_play(game, "experiment 1", n_models, options), adversary)
 
@@ -250,7 +235,7 @@ def experiment_2(
     ...     per_model=4,
     ...     random_seed=1,
     ... )
-    >>> len(scores["score"]), int(scores["model"].max())
+    >>> len(scores.score), int(scores.model.max())
     (40, 9)
     """
     per_model = int(check_integers(per_model, "per_model", minimum=1))
@@ -260,14 +245,24 @@ def experiment_2(
             f"n_samples must be a multiple of per_model = {per_model}, got {n_samples}."
         )
     game = _Game(mechanism, adversary, data, n_train, per_model, _seed(random_seed))
-    options = {
+    options = _options(shard_size, directory, resume, n_jobs, progress)
+    return _pairs(_play(game, "experiment 2", n_samples // per_model, options), adversary)
+
+
+def _options(
+    shard_size: int,
+    directory: str | os.PathLike | None,
+    resume: bool,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    return {
         "shard_size": shard_size,
         "directory": directory,
         "resume": resume,
         "n_jobs": n_jobs,
         "progress": progress,
     }
-    return _pairs(_play(game, "experiment 2", n_samples // per_model, options), adversary)
 
 
 def _seed(random_seed: int) -> int:
@@ -278,15 +273,14 @@ def _pairs(arrays: dict[str, NDArray], adversary: Adversary) -> Any:
     score, secret = arrays["score"], arrays["secret"]
     if score.shape[2] != 2:
         raise ValueError(f"a membership challenge has 2 candidates, got {score.shape[2]}.")
-    # Infinite evidence on both sides cancels to a tie, which is no evidence.
     with np.errstate(invalid="ignore"):
         pair = score[:, :, 1] - score[:, :, 0]
-    pair = np.where(score[:, :, 1] == score[:, :, 0], 0.0, pair)
+    # A tie says "z0". It is kept as the largest negative number, so that the rules "> 0" and
+    # ">= 0" agree.
+    pair[score[:, :, 1] == score[:, :, 0]] = np.nextafter(0.0, -1.0)
     models, challenges = secret.shape
     number = np.repeat(np.arange(models)[:, None], challenges, axis=1)
-    return _attack_scores(
-        pair, secret, number, _challenge_numbers(adversary, models, challenges)
-    )
+    return _attack_scores(pair, secret, number, _challenge_numbers(adversary, models, challenges))
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,13 +421,7 @@ def reconstruction_game(
     game = _Game(
         mechanism, adversary, data, n_train, 1, _seed(random_seed), tuple(weights.tolist())
     )
-    options = {
-        "shard_size": shard_size,
-        "directory": directory,
-        "resume": resume,
-        "n_jobs": n_jobs,
-        "progress": progress,
-    }
+    options = _options(shard_size, directory, resume, n_jobs, progress)
     n_trials = int(check_integers(n_trials, "n_trials", minimum=1))
     arrays = _play(game, "reconstruction", n_trials, options)
     with np.errstate(divide="ignore"):

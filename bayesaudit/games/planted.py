@@ -114,18 +114,14 @@ class FaultyDPSGD(DPSGD):
         if self.bug == "norm without bias":
             x_squared = x_squared - 1
         if self.bug != "clip after averaging":
-            return DPSGD.gradient_sum(
-                self, network, flat, x, y, weight, x_squared, batch, out
-            )
+            return DPSGD.gradient_sum(self, network, flat, x, y, weight, x_squared, batch, out)
         network.clipped_sum(flat, x, y, np.inf, weight, x_squared, out)
         norm = np.linalg.norm(out, axis=1, keepdims=True) / batch
         # The clipped mean is what is applied, with noise sigma C / B: the sum's noise stays.
         out *= np.minimum(1, self.clip_norm / np.maximum(norm, 1e-30))
         return out
 
-    def noise(
-        self, rng: np.random.Generator, out: NDArray[np.float32], first_step: int
-    ) -> None:
+    def noise(self, rng: np.random.Generator, out: NDArray[np.float32], first_step: int) -> None:
         """Fill `out` with standard normal noise, as the bug draws it."""
         if self.bug == "same noise":
             # A copy of the stream's state: every call draws the same row again.

@@ -153,8 +153,8 @@ class Mechanism(Protocol):
 class Adversary(Protocol):
     """Chooses the challenges, then scores every candidate from what was published.
 
-    An adversary may also have ``prepare(mechanism, data, n_train, seed)``, called once a run, which
-    returns the adversary to use (reference models are trained there).
+    An adversary may also have ``prepare(mechanism, data, n_train, n_challenges, seed)``, called
+    once a run, which returns the adversary to use (reference models are trained there).
     """
 
     def choose(
@@ -192,6 +192,5 @@ class PerModel:
     def train(self, datasets: Datasets, rngs: Sequence[np.random.Generator]) -> list[Any]:
         """Train the models one after the other."""
         return [
-            self.function(x, y, rng)
-            for x, y, rng in zip(datasets.x, datasets.y, rngs, strict=True)
+            self.function(x, y, rng) for x, y, rng in zip(datasets.x, datasets.y, rngs, strict=True)
         ]

@@ -68,9 +68,7 @@ def main(n_models: int) -> None:
         if n_hidden == 0:
             few = min(50, n_models)
             start = time.perf_counter()
-            loop = [
-                naive(trainer, x[i], y[i], rng) for i, rng in enumerate(rngs(few))
-            ]
+            loop = [naive(trainer, x[i], y[i], rng) for i, rng in enumerate(rngs(few))]
             looped = (time.perf_counter() - start) * 1000 / few
             worst = float(np.abs(np.stack(loop) - models.parameters[:few]).max())
             print(f"  naive loop {looped:.2f} s per 1,000 models: {looped / batched:.2f} times")
