@@ -114,23 +114,19 @@ from bayesaudit.games.challenges import (
 )
 from bayesaudit.games.closed_forms import GaussianMean, LaplaceMean, RandomizedResponse
 from bayesaudit.games.dpsgd import DPSGD, TrainedModels
-from bayesaudit.games.experiments import (
-    ReconstructionResult,
-    experiment_1,
-    experiment_2,
-    reconstruction_game,
-)
+from bayesaudit.games.experiments import experiment_1, experiment_2
 from bayesaudit.games.planted import BUGS, FaultyDPSGD
 from bayesaudit.games.populations import Digits, GaussianClasses
 from bayesaudit.games.protocols import (
     Adversary,
     Choice,
     Datasets,
+    Known,
     Mechanism,
     PerModel,
     Population,
-    Trials,
 )
+from bayesaudit.games.reconstruction import ReconstructionResult, reconstruction_game
 from bayesaudit.games.runs import run_shards
 
 __all__ = [
@@ -156,6 +152,7 @@ __all__ = [
     "GaussianClasses",
     "GaussianMean",
     "ImplementationAudit",
+    "Known",
     "LaplaceMean",
     "LossComparison",
     "Mechanism",
@@ -170,7 +167,6 @@ __all__ = [
     "ReconstructionResult",
     "StepLikelihood",
     "TrainedModels",
-    "Trials",
     "audit_implementation",
     "audit_trainer",
     "calibrate_noise",

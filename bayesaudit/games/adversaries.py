@@ -15,7 +15,7 @@ from bayesaudit._checks import check_choice, check_integers
 from bayesaudit.games.challenges import Challenges
 from bayesaudit.games.dpsgd import TrainedModels
 from bayesaudit.games.networks import with_bias
-from bayesaudit.games.protocols import Choice, Datasets, Mechanism, Population, Trials
+from bayesaudit.games.protocols import Choice, Datasets, Known, Mechanism, Population
 
 __all__ = ["CalibratedLoss", "LossComparison", "OptimalTest", "StepLikelihood"]
 
@@ -40,11 +40,11 @@ def _losses(outputs: Any, x: NDArray, y: NDArray, loss: Loss | None) -> NDArray[
     return outputs.losses(x, y)
 
 
-def _flat(trials: Trials) -> tuple[NDArray, NDArray]:
-    models, challenges, candidates = trials.y.shape
+def _flat(known: Known) -> tuple[NDArray, NDArray]:
+    models, challenges, candidates = known.y.shape
     return (
-        trials.x.reshape(models, challenges * candidates, -1),
-        trials.y.reshape(models, challenges * candidates),
+        known.x.reshape(models, challenges * candidates, -1),
+        known.y.reshape(models, challenges * candidates),
     )
 
 
@@ -75,10 +75,10 @@ class LossComparison:
         """Draw base records and candidates from the design."""
         return self.challenges.draw(data, n_train, n_challenges, rng)
 
-    def score(self, outputs: Any, trials: Trials) -> NDArray[np.float64]:
+    def score(self, outputs: Any, known: Known) -> NDArray[np.float64]:
         """Return minus the losses, shape (n_models, n_challenges, n_candidates)."""
-        x, y = _flat(trials)
-        return -_losses(outputs, x, y, self.loss).reshape(trials.y.shape)
+        x, y = _flat(known)
+        return -_losses(outputs, x, y, self.loss).reshape(known.y.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +134,11 @@ class CalibratedLoss:
         )
         return replace(self, references=mechanism.train(datasets, rngs))
 
-    def score(self, outputs: Any, trials: Trials) -> NDArray[np.float64]:
+    def score(self, outputs: Any, known: Known) -> NDArray[np.float64]:
         """Return reference loss minus loss, shape (n_models, n_challenges, n_candidates)."""
         if self.references is None:
             raise ValueError("the reference models are missing: call prepare first.")
-        x, y = _flat(trials)
+        x, y = _flat(known)
         own = _losses(outputs, x, y, self.loss)
         expected = np.stack(
             [
@@ -148,7 +148,7 @@ class CalibratedLoss:
                 for model in range(len(x))
             ]
         )
-        return (expected - own).reshape(trials.y.shape)
+        return (expected - own).reshape(known.y.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,17 +188,17 @@ class StepLikelihood:
         """Draw base records and candidates from the design."""
         return self.challenges.draw(data, n_train, n_challenges, rng)
 
-    def score(self, outputs: TrainedModels, trials: Trials) -> NDArray[np.float64]:
+    def score(self, outputs: TrainedModels, known: Known) -> NDArray[np.float64]:
         """Return log-likelihoods up to a constant, shape (n_models, n_challenges, n_candidates)."""
         mechanism, network = outputs.mechanism, outputs.network
         deviation = mechanism.noise_multiplier * mechanism.clip_norm
         if not deviation > 0:
             raise ValueError("the likelihood of a step needs noise_multiplier > 0.")
-        rate, base = mechanism.sampling_rate, trials.base
-        x, y = _flat(trials)
+        rate, base = mechanism.sampling_rate, known.base
+        x, y = _flat(known)
         x, base_x = with_bias(x), with_bias(base.x)
         if self.sampling == "fixed-size":
-            batch = round(rate * trials.datasets.n_records)
+            batch = round(rate * known.n_train)
             out_share = min(1.0, batch / base.n_records)
             in_share = (batch - 1) / base.n_records
         else:
@@ -214,7 +214,7 @@ class StepLikelihood:
             if rate < 1:
                 exponent = np.logaddexp(np.log1p(-rate), np.log(rate) + exponent)
             total += exponent
-        return total.reshape(trials.y.shape)
+        return total.reshape(known.y.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,18 +244,18 @@ class OptimalTest:
         """Draw base records and candidates from the design."""
         return self.challenges.draw(data, n_train, n_challenges, rng)
 
-    def score(self, outputs: Any, trials: Trials) -> NDArray[np.float64]:
+    def score(self, outputs: Any, known: Known) -> NDArray[np.float64]:
         """Return log-likelihoods, shape (n_models, n_challenges, n_candidates)."""
-        _, challenges, candidates = trials.y.shape
-        n_base = trials.base.n_records
-        x = np.concatenate([trials.base.x, trials.x.mean(axis=2)], axis=1)
-        y = np.concatenate([trials.base.y, trials.y[:, :, 0]], axis=1)
-        scores = np.empty(trials.y.shape)
+        _, challenges, candidates = known.y.shape
+        n_base = known.base.n_records
+        x = np.concatenate([known.base.x, known.x.mean(axis=2)], axis=1)
+        y = np.concatenate([known.base.y, known.y[:, :, 0]], axis=1)
+        scores = np.empty(known.y.shape)
         for challenge in range(challenges):
             place = n_base + challenge
             kept = x[:, place].copy()
             for candidate in range(candidates):
-                x[:, place] = trials.x[:, challenge, candidate]
+                x[:, place] = known.x[:, challenge, candidate]
                 likelihood = self.mechanism.log_likelihood(outputs, Datasets(x, y))
                 scores[:, challenge, candidate] = likelihood
             x[:, place] = kept

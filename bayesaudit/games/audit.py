@@ -1,4 +1,4 @@
-"""The verdict on an implementation: does its training leak more than its accountant claims?"""
+"""The verdict on an implementation: whether its training leaks more than its accountant says."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -359,7 +359,7 @@ def _upper_tail(n_correct: int, n: int, probability: float) -> float:
 
 
 def _detectable(n: int, limit: float, significance: float) -> float:
-    """The accuracy at which the curve test has power 0.9; 1 if it never has."""
+    """Return the accuracy at which the curve test has power 0.9; 1 if it never has."""
     from scipy.special import betaincinv
 
     low, high = 0, n + 1

@@ -3,8 +3,9 @@
 Parameters are one flat float32 row a model. With ``x`` the record and a trailing 1 for the bias,
 ``r = softmax - onehot`` and ``d`` the hidden layer's back-propagated error, a record's gradient is
 ``r x^T`` (softmax) or ``d x^T`` and ``r (h, 1)^T`` (one hidden tanh layer ``h``), so that its
-squared norm is ``|x|^2 |r|^2`` or ``|x|^2 |d|^2 + (1 + |h|^2) |r|^2`` (Goodfellow, arXiv:1510.01799)
-and clipping only scales ``r`` and ``d`` before the sum: no gradient of one record is ever formed.
+squared norm is ``|x|^2 |r|^2`` or ``|x|^2 |d|^2 + (1 + |h|^2) |r|^2`` (Goodfellow,
+arXiv:1510.01799) and clipping only scales ``r`` and ``d`` before the sum: no gradient of one record
+is ever formed.
 Every product is one small GEMM a model, which makes results independent of how models are grouped.
 """
 

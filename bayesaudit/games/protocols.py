@@ -1,4 +1,4 @@
-"""What a game is made of: data sets and trials, a mechanism that trains, an adversary that guesses.
+"""What a game is made of: data sets, a mechanism that trains, an adversary that guesses.
 
 A trial trains one model. Each of its challenges is a choice among `K` candidate records (two for
 membership: ``z0`` and ``z1``), of which the secret one is put into the training set. Arrays carry
@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Adversary", "Choice", "Datasets", "Mechanism", "PerModel", "Population", "Trials"]
+__all__ = ["Adversary", "Choice", "Datasets", "Known", "Mechanism", "PerModel", "Population"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,54 +75,52 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
-    """Trials as the adversary sees them; the last records of each training set are the challenges.
+class Known:
+    """What the adversary knows of trials: all but which candidate was trained on.
 
     Parameters
     ----------
-    datasets : Datasets
-        The training sets; the last ``n_challenges`` records are the secret candidates.
+    base : Datasets
+        The records of each training set that do not depend on the secret.
     x : ndarray of float32, shape (n_models, n_challenges, n_candidates, n_features)
         The candidates' features.
     y : ndarray of int64, shape (n_models, n_challenges, n_candidates)
         The candidates' labels.
-    secret : ndarray of int64, shape (n_models, n_challenges)
-        The candidate that was trained on. An adversary's `score` must not read it.
     """
 
-    datasets: Datasets
+    base: Datasets
     x: NDArray[np.float32]
     y: NDArray[np.int64]
-    secret: NDArray[np.int64]
 
     @classmethod
-    def assemble(cls, choices: Sequence[Choice], secret: NDArray[np.int64]) -> "Trials":
-        """Put each trial's secret candidates behind its base records.
+    def of(cls, choices: Sequence[Choice]) -> "Known":
+        """Stack the choices of trials, all of one shape."""
+        base = Datasets(
+            np.stack([choice.base_x for choice in choices]).astype(np.float32),
+            np.stack([choice.base_y for choice in choices]).astype(np.int64),
+        )
+        x = np.stack([choice.x for choice in choices]).astype(np.float32)
+        return cls(base, x, np.stack([choice.y for choice in choices]).astype(np.int64))
+
+    @property
+    def n_train(self) -> int:
+        """Records in each training set, the challenges included."""
+        return self.base.n_records + self.x.shape[1]
+
+    def with_secrets(self, secret: NDArray[np.int64]) -> Datasets:
+        """Return the training sets: each challenge's secret candidate behind the base records.
 
         Parameters
         ----------
-        choices : sequence of Choice, length n_models
-            One choice a trial, all of one shape.
         secret : ndarray of int64, shape (n_models, n_challenges)
             The candidate to train on.
         """
-        x = np.stack([choice.x for choice in choices]).astype(np.float32)
-        y = np.stack([choice.y for choice in choices]).astype(np.int64)
         pick = secret[:, :, None]
-        put_x = np.take_along_axis(x, pick[..., None], axis=2)[:, :, 0]
-        put_y = np.take_along_axis(y, pick, axis=2)[:, :, 0]
-        base_x = np.stack([choice.base_x for choice in choices]).astype(np.float32)
-        base_y = np.stack([choice.base_y for choice in choices]).astype(np.int64)
-        datasets = Datasets(
-            np.concatenate([base_x, put_x], axis=1), np.concatenate([base_y, put_y], axis=1)
+        x = np.take_along_axis(self.x, pick[..., None], axis=2)[:, :, 0]
+        y = np.take_along_axis(self.y, pick, axis=2)[:, :, 0]
+        return Datasets(
+            np.concatenate([self.base.x, x], axis=1), np.concatenate([self.base.y, y], axis=1)
         )
-        return cls(datasets, x, y, secret)
-
-    @property
-    def base(self) -> Datasets:
-        """The records of each training set that do not depend on the secret."""
-        n_base = self.datasets.n_records - self.secret.shape[1]
-        return Datasets(self.datasets.x[:, :n_base], self.datasets.y[:, :n_base])
 
 
 class Population(Protocol):
@@ -163,7 +161,7 @@ class Adversary(Protocol):
         """Choose the base records (n_train - n_challenges of them) and the candidates."""
         ...
 
-    def score(self, outputs: Any, trials: Trials) -> NDArray[np.float64]:
+    def score(self, outputs: Any, known: Known) -> NDArray[np.float64]:
         """Score candidates, shape (n_models, n_challenges, n_candidates); higher is likelier."""
         ...
 
