@@ -290,10 +290,12 @@ def calibrate_noise(
 
     from scipy.optimize import brentq
 
-    # A full-batch Gaussian has epsilon near mu sqrt(2 log(1/delta)); sampling only lowers it.
-    low = high = math.log(2 * math.sqrt(n_steps) * max(sampling_rate, 1e-3) / target)
+    # Come down from more noise than a full batch needs: little noise makes wide distributions,
+    # which are slow.
+    high = math.log(10 * math.sqrt(n_steps) / target)
     while excess(high) > 0:
         high += 0.7
+    low = high - 0.5
     while excess(low) < 0:
-        low -= 0.7
+        low, high = low - 0.5, low
     return math.exp(brentq(excess, low, high, xtol=1e-4))

@@ -6,6 +6,7 @@ only. Where the work runs is the caller's choice of joblib backend
 worker writes its shard by an atomic rename, so a killed run leaves complete shards only.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -137,7 +138,17 @@ def _open_manifest(directory: Path, spec: Any, shard_size: int, resume: bool) ->
             "from an uninterrupted run in the last bits.",
             stacklevel=4,
         )
+    for stale in directory.glob(".shard-*"):  # of a killed writer
+        stale.unlink(missing_ok=True)
     return size
+
+
+def _forget_if_empty(directory: Path) -> None:
+    """Remove the directory of a run that failed before its first shard."""
+    if not any(directory.glob("shard-*.npz")):
+        (directory / "manifest.json").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it holds something else
+            directory.rmdir()
 
 
 def _one_shard(
@@ -148,7 +159,7 @@ def _one_shard(
     path = directory / f"shard-{start:08d}-{stop:08d}.npz"
     if path.exists():
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return start, stop, {name: stored[name] for name in stored.files}
         except (OSError, ValueError, zipfile.BadZipFile):
             raise DataError(f"{path} is damaged: delete it and resume.") from None
@@ -213,10 +224,15 @@ def run_shards(
     parts: dict[int, dict[str, NDArray]] = {}
     done = 0
     jobs = (joblib.delayed(_one_shard)(task, start, stop, where) for start, stop in bounds)
-    for start, stop, arrays in parallel(jobs):
-        parts[start] = arrays
-        done += stop - start
-        if progress is not None:
-            progress(done, n_trials)
+    try:
+        for start, stop, arrays in parallel(jobs):
+            parts[start] = arrays
+            done += stop - start
+            if progress is not None:
+                progress(done, n_trials)
+    except Exception:
+        if where is not None:
+            _forget_if_empty(where)
+        raise
     ordered = [parts[start] for start, _ in bounds]
     return {name: np.concatenate([part[name] for part in ordered]) for name in ordered[0]}
