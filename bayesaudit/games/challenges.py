@@ -46,7 +46,9 @@ def _base(
     data: Population, n_train: int, n_challenges: int, rng: np.random.Generator, extra: int = 0
 ) -> tuple[NDArray, NDArray]:
     x, y = data.draw(n_train - n_challenges, rng)
-    return np.pad(x, ((0, 0), (0, extra))), y
+    if extra:
+        x = np.concatenate([x, np.zeros((len(x), extra), dtype=x.dtype)], axis=1)
+    return x, y
 
 
 def _same_label(n_challenges: int, n_candidates: int, label: int) -> NDArray[np.int64]:

@@ -9,6 +9,15 @@ from numpy.typing import NDArray
 __all__ = ["Digits", "GaussianClasses"]
 
 
+@cache
+def _directions(n_classes: int, n_features: int, seed: int) -> NDArray[np.float64]:
+    """Return random directions of length 1/sqrt(n_features), shape (n_classes, n_features)."""
+    directions = np.random.default_rng(seed).standard_normal((n_classes, n_features))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True) * np.sqrt(n_features)
+    directions.flags.writeable = False
+    return directions
+
+
 @dataclass(frozen=True, slots=True)
 class GaussianClasses:
     """Gaussian clouds round one random mean a class: as many fresh records as asked for.
@@ -45,11 +54,7 @@ class GaussianClasses:
 
     def means(self) -> NDArray[np.float64]:
         """Return the class means, shape (n_classes, n_features)."""
-        directions = np.random.default_rng(self.layout_seed).standard_normal(
-            (self.n_classes, self.n_features)
-        )
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        return self.separation * directions / np.sqrt(self.n_features)
+        return self.separation * _directions(self.n_classes, self.n_features, self.layout_seed)
 
     def draw(self, n_records: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
         """Draw fresh records.

@@ -193,7 +193,7 @@ def test_powers_on_planted_bugs():
     found = [
         audit(code, trainer.claim(), seed=seed, design="copies").curve_violated for seed in seeds
     ]
-    assert all(found)
+    assert np.mean(found) >= 0.85  # power .996; 17 of 20 or more but for 1e-6
     blamed = [
         audit(trainer, seed=seed, design=design).violated
         for seed in seeds
