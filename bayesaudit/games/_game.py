@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers
+from bayesaudit.games._threads import one_blas_thread
 from bayesaudit.games.protocols import Adversary, Known, Mechanism, Population
 from bayesaudit.games.runs import Progress, describe, run_shards
 
@@ -33,9 +34,10 @@ class Game:
 
     def __call__(self, start: int, stop: int) -> dict[str, NDArray]:
         chunk = int(getattr(self.mechanism, "chunk_size", 32))
-        parts = [
-            self._chunk(first, min(first + chunk, stop)) for first in range(start, stop, chunk)
-        ]
+        with one_blas_thread():
+            parts = [
+                self._chunk(first, min(first + chunk, stop)) for first in range(start, stop, chunk)
+            ]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _chunk(self, start: int, stop: int) -> dict[str, NDArray]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers, check_nonnegative, check_number
+from bayesaudit.games._threads import one_blas_thread
 from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim, dpsgd_claim
 from bayesaudit.games.networks import Network, with_bias
 from bayesaudit.games.protocols import Datasets
@@ -114,8 +115,9 @@ class DPSGD:
     Notes
     -----
     Model ``i`` depends on its data set and its generator only: sampling and noise have streams of
-    their own, batches are padded to a fixed size, and each product is one GEMM a model, so results
-    are equal to the bit for any chunk, order and number of workers on one machine.
+    their own, batches are padded to a fixed size, and each product is one GEMM a model on one BLAS
+    thread, so results are equal to the bit for any chunk, order and number of workers on one
+    machine.
 
     References
     ----------
@@ -200,14 +202,15 @@ class DPSGD:
             sums = np.empty((shape[0], self.n_steps, shape[1]), dtype=np.float32)
         for start in range(0, len(datasets), self.chunk_size):
             part = slice(start, start + self.chunk_size)
-            self._train_chunk(
-                network,
-                datasets[part],
-                rngs[part],
-                parameters[part],
-                initial[part],
-                None if sums is None else sums[part],
-            )
+            with one_blas_thread():
+                self._train_chunk(
+                    network,
+                    datasets[part],
+                    rngs[part],
+                    parameters[part],
+                    initial[part],
+                    None if sums is None else sums[part],
+                )
         batch = self.sampling_rate * datasets.n_records
         return TrainedModels(network, parameters, initial, sums, self, batch)
 

@@ -162,3 +162,22 @@ def test_bad_input():
         next(models.steps())
     with pytest.raises(ValueError, match="x must have shape"):
         Datasets(np.zeros((2, 3), np.float32), np.zeros((2, 3), int))
+
+
+def test_results_are_bit_equal_for_any_number_of_blas_threads():
+    from threadpoolctl import ThreadpoolController
+
+    # Large enough for OpenBLAS to share a product among threads, which changes the last bits.
+    sets = datasets(1, n=1000, n_classes=10, n_features=64)
+    trainer = DPSGD(n_classes=10, noise_multiplier=1.0, sampling_rate=1.0, n_steps=10, n_hidden=64)
+    results = []
+    for threads in (1, 2):
+        with ThreadpoolController().limit(limits=threads, user_api="blas"):
+            results.append(trainer.train(sets, generators(1)).parameters)
+            left = {
+                library["num_threads"]
+                for library in ThreadpoolController().info()
+                if library["user_api"] == "blas"
+            }
+            assert left == {threads}
+    np.testing.assert_array_equal(*results)
