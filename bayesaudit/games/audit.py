@@ -7,13 +7,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesaudit._checks import check_choice, check_integers, check_number, check_prob
+from bayesaudit._checks import check_choice, check_integers, check_prob
+from bayesaudit.counts import AttackCounts
 from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim
 from bayesaudit.games.adversaries import LossComparison, StepLikelihood
 from bayesaudit.games.challenges import Bias, Copies, PrivateCoordinate
 from bayesaudit.games.experiments import experiment_1
 from bayesaudit.games.populations import GaussianClasses
 from bayesaudit.games.protocols import Adversary, Mechanism, PerModel, Population
+from bayesaudit.intervals import confidence_interval
+from bayesaudit.measures import Epsilon
 
 __all__ = ["DESIGNS", "ImplementationAudit", "audit_implementation", "audit_trainer"]
 
@@ -114,7 +117,9 @@ class ImplementationAudit:
     tested_claim : PrivacyClaim
         The claim in terms of substitution, which is what was tested.
     epsilon_lower : float or None
-        A lower confidence bound on epsilon at the tested delta, from `bound` if one was given.
+        The lower confidence bound on epsilon at the tested delta; None if none was asked for.
+    bound : str or None
+        The method of the bound.
     design : str
         The design of the challenges.
     sees, blind_to : tuple of str
@@ -133,6 +138,7 @@ class ImplementationAudit:
     claim: PrivacyClaim
     tested_claim: PrivacyClaim
     epsilon_lower: float | None
+    bound: str | None
     design: str
     sees: tuple[str, ...]
     blind_to: tuple[str, ...]
@@ -170,8 +176,8 @@ class ImplementationAudit:
         ]
         if self.epsilon_lower is not None:
             lines.append(
-                f"Lower confidence bound on epsilon: {self.epsilon_lower:.4f} at level "
-                f"{self.significance:g}."
+                f"Lower confidence bound on epsilon ({self.bound}): {self.epsilon_lower:.4f} at "
+                f"level {self.significance:g}."
             )
         if self.claim.relation != REPLACE_ONE:
             lines.append(
@@ -199,6 +205,7 @@ class ImplementationAudit:
             "significance": self.significance,
             "detectable_accuracy": self.detectable_accuracy,
             "epsilon_lower": self.epsilon_lower,
+            "bound": self.bound,
             "claim": self.claim.to_dict(),
             "tested_claim": self.tested_claim.to_dict(),
             "neighboring_relation": self.tested_claim.relation,
@@ -219,7 +226,7 @@ def audit_implementation(
     n_train: int = 64,
     n_trials: int = 1000,
     significance: float = 1e-3,
-    bound: Callable[[int, int, int, int, float, float], float] | None = None,
+    bound: str | None = "clopper-pearson",
     random_seed: int,
     **options: Any,
 ) -> ImplementationAudit:
@@ -246,10 +253,11 @@ def audit_implementation(
     n_trials : int
         Number of models, >= 1.
     significance : float
-        Level of the test in (0, 1): correct code is called wrong at most this often.
-    bound : callable, optional
-        ``bound(fn, tp, fp, tn, delta, significance)``: a lower confidence bound on epsilon, to
-        stand beside the curve test.
+        Level in (0, 1/2) of the curve test, and of the bound: each calls correct code wrong at
+        most this often.
+    bound : str, optional
+        Method of `confidence_interval` for the lower confidence bound on epsilon that stands
+        beside the curve test, guess "z1" being the declared direction; None for no bound.
     random_seed : int
         Seed of the whole audit, >= 0.
     **options
@@ -282,7 +290,8 @@ def audit_implementation(
     (False, 'REPLACE_ONE')
     """
     check_choice(design, "design", tuple(DESIGNS))
-    significance = check_prob(significance, "significance")
+    if check_prob(significance, "significance") >= 0.5:
+        raise ValueError(f"significance must be below 1/2, got {significance!r}.")
     check_integers(n_train, "n_train", minimum=2)
     mechanism = train if hasattr(train, "train") else PerModel(train)
     if adversary is None:
@@ -297,14 +306,15 @@ def audit_implementation(
         random_seed=random_seed,
         **options,
     )
-    positive, member = scores.score > 0, scores.member
-    fn, tp = int((~positive & member).sum()), int((positive & member).sum())
-    fp, tn = int((positive & ~member).sum()), int((~positive & ~member).sum())
+    counts = AttackCounts.from_scores(score=scores.score, member=scores.member, threshold=0.0)
+    fn, tp, fp, tn = (int(cell) for cell in (counts.fn, counts.tp, counts.fp, counts.tn))
     tested = claim.substitution()
     limit = tested.max_accuracy
     lower = None
     if bound is not None:
-        lower = check_number(bound(fn, tp, fp, tn, tested.delta, significance), "the bound")
+        measure = Epsilon(delta=tested.delta, direction="member")
+        interval = confidence_interval(counts, measure, 1 - 2 * significance, method=bound)
+        lower = float(interval.lower)
     return ImplementationAudit(
         fn=fn,
         tp=tp,
@@ -318,6 +328,7 @@ def audit_implementation(
         claim=claim,
         tested_claim=tested,
         epsilon_lower=lower,
+        bound=bound,
         design=design,
         sees=DESIGNS[design]["sees"],
         blind_to=DESIGNS[design]["blind_to"],

@@ -26,18 +26,9 @@ LIMITS = {1: 0.553, 4: 0.678, 10: 0.841}
 SIGMA = {epsilon: calibrate_noise(epsilon, sampling_rate=1.0, n_steps=10) for epsilon in (1, 4, 10)}
 
 
-def rectangle(fn, tp, fp, tn, delta, significance):
-    """A guaranteed lower bound: each rate's upper end errs by half the level."""
-    counts = ba.AttackCounts(fn=fn, tp=tp, fp=fp, tn=tn)
-    interval = ba.confidence_interval(
-        counts, ba.Epsilon(delta=delta), 1 - 2 * significance, method="clopper-pearson"
-    )
-    return float(interval.lower)
-
-
 def audit(trainer, claim=None, seed=1, **options):
     claim = trainer.claim() if claim is None else claim
-    return audit_implementation(trainer, claim, bound=rectangle, random_seed=seed, **options)
+    return audit_implementation(trainer, claim, random_seed=seed, **options)
 
 
 def planted(bug, epsilon):
@@ -128,6 +119,22 @@ def test_a_relation_mismatch_is_no_bug():
     assert audit(audit_trainer(SIGMA[10]), wrong).curve_violated
 
 
+def test_the_bound_is_that_of_the_declared_direction():
+    result = audit(planted("noise/sqrt(B)", 1))
+    counts = ba.AttackCounts(fn=result.fn, tp=result.tp, fp=result.fp, tn=result.tn)
+    interval = ba.confidence_interval(
+        counts, ba.Epsilon(delta=1e-5, direction="member"), 1 - 2 * LEVEL, method=result.bound
+    )
+    assert result.epsilon_lower == float(interval.lower) > 1
+    worse = audit_implementation(
+        planted("noise/sqrt(B)", 1), PrivacyClaim(1.0, 1e-5), n_trials=100, random_seed=1,
+        significance=0.4,
+    )  # fmt: skip
+    assert worse.epsilon_lower > 0
+    with pytest.raises(ValueError, match="significance must be below 1/2"):
+        audit(audit_trainer(1.0), significance=0.5)
+
+
 def test_p_value_and_detectable_accuracy_are_binomial():
     result = audit(audit_trainer(SIGMA[4]), n_trials=300)
     right = result.tp + result.tn
@@ -165,7 +172,7 @@ def test_report_names_the_relation_and_is_json():
     for line in DESIGNS["coordinate"]["blind_to"]:
         assert line in text
     no_bound = audit_implementation(
-        audit_trainer(SIGMA[4]), PrivacyClaim(4.0, 1e-5), n_trials=20, random_seed=1
+        audit_trainer(SIGMA[4]), PrivacyClaim(4.0, 1e-5), n_trials=20, random_seed=1, bound=None
     )
     assert no_bound.epsilon_lower is None and not no_bound.epsilon_violated
 
