@@ -138,7 +138,7 @@ def _run(args: argparse.Namespace) -> int:
         progress=_Progress(),
     )
     write_atomically(out, lambda file: file.write(_csv(scores)))
-    _report(args, per_model, n_train, scores, claim)
+    _report(args, per_model, n_train, scores, claim, mechanism)
     return 0
 
 
@@ -252,9 +252,17 @@ def _csv(scores: Any) -> bytes:
 
 
 def _report(
-    args: argparse.Namespace, per_model: int, n_train: int, scores: Any, claim: Any
+    args: argparse.Namespace,
+    per_model: int,
+    n_train: int,
+    scores: Any,
+    claim: Any,
+    mechanism: Any,
 ) -> None:
     from bayesaudit.cli._output import emit_json, envelope
+    from bayesaudit.games.runs import describe
+
+    described = describe(mechanism)
 
     positive, member = scores.score > 0, scores.member
     counts = {
@@ -271,12 +279,15 @@ def _report(
             "counts": counts,
             "accuracy": accuracy,
             "n_models": args.samples // per_model,
+            "mechanism": described,
             "claim": claim.to_dict(),
             "scores": args.out,
         }
         emit_json(envelope(inputs=inputs, results=results, warnings=[]))
         return
     print(f"{args.samples // per_model} models, {per_model} challenges each: {args.out}")
+    kind = described.pop("type")
+    print(f"{kind}: " + ", ".join(f"{name} {value:g}" for name, value in described.items()))
     print("FN {fn}  TP {tp}  FP {fp}  TN {tn}".format(**counts))
     print(f"accuracy {accuracy:.4f}; the claimed curve allows {claim.max_accuracy:.4f}")
     print(f"claim: epsilon {claim.epsilon:.4g} at delta {claim.delta:g} under {claim.relation}")

@@ -103,7 +103,8 @@ class DPSGD:
     n_hidden : int
         Width of the hidden tanh layer; 0 for softmax regression.
     record : bool
-        Publish every step's noised sum, for adversaries that read them.
+        Publish every step's noised sum (n_steps x n_parameters floats a model), for adversaries
+        that read them.
     chunk_size : int
         Models trained side by side; changes the speed, never the result.
 

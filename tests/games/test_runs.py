@@ -193,11 +193,10 @@ def test_killed_and_resumed_gives_identical_results(tmp_path, jobs, uninterrupte
         stderr=subprocess.DEVNULL,
     )
     directory = Path(f"{out}.run")
-    moment = np.random.default_rng().uniform(0, 0.2)
+    moment = np.random.default_rng().integers(1, 20)  # a random one, of 64 shards
     deadline = time.monotonic() + 60
-    while not list(directory.glob("shard-*.npz")) and time.monotonic() < deadline:
-        time.sleep(0.002)
-    time.sleep(moment)
+    while len(list(directory.glob("shard-*.npz"))) < moment and time.monotonic() < deadline:
+        time.sleep(0.001)
     victim.send_signal(signal.SIGKILL)
     victim.wait()
     assert not out.exists(), "the run ended before it was killed"

@@ -58,6 +58,7 @@ def test_json(tmp_path, capsys):
     assert document["results"]["claim"]["neighboring_relation"] == "REPLACE_ONE"
     assert sum(document["results"]["counts"].values()) == 40
     assert document["inputs"]["seed"] == 1
+    assert document["results"]["mechanism"]["noise_multiplier"] == 2
     assert document["results"]["n_models"] == 10
 
 
