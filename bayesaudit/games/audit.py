@@ -226,7 +226,7 @@ def audit_implementation(
     n_train: int = 64,
     n_trials: int = 1000,
     significance: float = 1e-3,
-    bound: str | None = "clopper-pearson",
+    bound: str | None = "exact-unconditional",
     random_seed: int,
     **options: Any,
 ) -> ImplementationAudit:

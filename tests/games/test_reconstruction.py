@@ -42,9 +42,14 @@ def test_full_batch_extraction_is_a_simplex_of_gaussians(attack):
 
 
 def test_extraction_stays_below_the_bounds():
-    codes, steps, sigma, rate = 5, 32, 0.8, 0.25
+    codes, steps, sigma, rate = 5, 40, 2.0, 0.2
     trainer = audit_trainer(sigma, sampling_rate=rate, n_steps=steps, record=True)
     result = extract(trainer, StepLikelihood(CanaryCodes(codes, radius=200.0)), codes, 1000)
     bounds = fano.dp_sgd_bounds(sigma, rate, steps, categories=codes, accountants=False)
-    assert result.advantage > 0.2
-    assert result.interval(0.998)[0] <= result.baseline + bounds.advantage * (1 - result.baseline)
+    lower, _ = result.interval(0.998)
+    assert 0.2 < lower <= result.baseline + bounds.advantage * (1 - result.baseline) < 0.5
+    # Less noise than accounted for: the same secret is extracted beyond what the bound allows.
+    loud = audit_trainer(sigma / 2, sampling_rate=rate, n_steps=steps, record=True)
+    result = extract(loud, StepLikelihood(CanaryCodes(codes, radius=200.0)), codes, 1000)
+    lower, _ = result.interval(0.998)
+    assert lower > result.baseline + bounds.advantage * (1 - result.baseline)
