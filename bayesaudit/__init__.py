@@ -53,6 +53,7 @@ _MODULES: tuple[str, ...] = (
     "calibration",
     "diagnostics",
     "fano",
+    "games",
     "models",
     "onerun",
     "plots",
