@@ -54,8 +54,8 @@ def beta_binomial(
     >>> import bayesaudit as ba
     >>> counts = ba.AttackCounts(fn=[19, 28, 7], tp=[31, 22, 43], fp=[17, 4, 6], tn=[33, 46, 44])
     >>> model = beta_binomial(counts)
-    >>> [variable.name for variable in model.observed_RVs], model["fn"].eval().shape
-    (['fn', 'fp'], (3,))
+    >>> [variable.name for variable in model.observed_RVs], model.named_vars_to_dims["fn"]
+    (['fn', 'fp'], ('model',))
     """
     counts = per_model(counts)
     priors, iccs = rate_priors(prior), share_priors(icc_prior, "icc_prior")
