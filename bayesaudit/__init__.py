@@ -20,11 +20,22 @@ _EXPORTS: dict[str, str] = {
     "Epsilon": "measures",
     "GaussianMu": "measures",
     "Measure": "measures",
+    "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
+    "read_attack": "reading",
+    "OperatingPoint": "roc",
+    "RocCurve": "roc",
+    "ConfidenceBand": "thresholds",
+    "ThresholdBound": "thresholds",
+    "confidence_band": "thresholds",
+    "threshold_bound": "thresholds",
+    "dirichlet_supremum": "curves",
+    "epsilon_curve": "curves",
+    "tradeoff_curve": "curves",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
@@ -42,6 +53,7 @@ _MODULES: tuple[str, ...] = (
     "calibration",
     "diagnostics",
     "fano",
+    "games",
     "models",
     "onerun",
     "plots",
@@ -54,6 +66,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.counts import AttackCounts
+    from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
@@ -61,7 +74,16 @@ if TYPE_CHECKING:
     from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates
+    from bayesaudit.reading import read_attack
+    from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import load, sample, save
+    from bayesaudit.scores import AttackScores
+    from bayesaudit.thresholds import (
+        ConfidenceBand,
+        ThresholdBound,
+        confidence_band,
+        threshold_bound,
+    )
 
 
 def __getattr__(name: str) -> Any:

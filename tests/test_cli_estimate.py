@@ -133,7 +133,7 @@ def test_usage_errors_are_one_line_and_exit_2(capsys, args, message):
         ("member,score\n1,0.1\n0,abc\n", "row 3: score must be a number, got 'abc'"),
         ("member,score\n1,0.1\n0,nan\n", "row 3: score must not be NaN"),
         ("member,score\n1,0.1\n1,0.2\n", "must have both classes, got 2 members only"),
-        ("label,score\n1,0.1\n", "must have columns fn,tp,fp,tn, or member,guess"),
+        ("who,score\n1,0.1\n", "must have columns fn,tp,fp,tn, or member,guess"),
         ("member,score\n1,0.1,7\n", "row 2: must have 2 fields"),
         ("fn,tp,fp,tn\n1,2,3,x\n", "row 2: tn must be a whole number, got 'x'"),
     ],

@@ -89,12 +89,12 @@ def _exact_staircase(outcomes: Outcomes, claim, measure, prob) -> NDArray[np.int
 
     most, offset = outcomes.fp.size - 1, 0
     for row in range(outcomes.fn.size):
-        column = int(np.clip(guess[row] + offset, -1, most))
-        if column >= 0 and shown(row, column):
+        column = int(np.clip(guess[row] + offset, 0, most))
+        if shown(row, column):
             while column < most and shown(row, column + 1):
                 column += 1
         else:
-            column -= column >= 0
+            column -= 1
             while column >= 0 and not shown(row, column):
                 column -= 1
         last[row] = column

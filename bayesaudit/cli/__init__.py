@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from bayesaudit._version import __version__
-from bayesaudit.cli import _diagnose, _estimate, _fano, _plan, _sample
+from bayesaudit.cli import _diagnose, _estimate, _fano, _plan, _sample, _simulate
 
 __all__ = ["main"]
 
-COMMANDS = (_estimate, _sample, _diagnose, _fano, _plan)
+COMMANDS = (_estimate, _sample, _diagnose, _fano, _plan, _simulate)
 
 
 def _parser() -> argparse.ArgumentParser:

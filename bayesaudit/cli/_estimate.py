@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from bayesaudit.cli import _curve, _strategy
 from bayesaudit.cli._confidence import (
     add_looks_argument,
     confidence_lines,
@@ -23,6 +24,7 @@ EPILOG = """\
 examples:
   bayesaudit estimate --fn 35 --tp 65 --fp 25 --tn 75 --delta 1e-5
   bayesaudit estimate scores.csv --threshold 0.5 --delta 0 --claim 2 --json
+  bayesaudit estimate scores.csv --threshold band --curve curve.csv
   bayesaudit estimate --one-run --canaries 1000 --guesses 200 --correct 150 --delta 1e-5
 """
 #: Where the folded interval and that of the declared direction are the same to a reader.
@@ -41,8 +43,10 @@ def add_parser(commands: Any) -> None:
     )
     add_input_arguments(parser)
     add_question_arguments(parser)
+    _strategy.add_arguments(parser)
     add_looks_argument(parser)
     add_arguments(parser)
+    _curve.add_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -50,8 +54,13 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read the input, estimate, print; return the exit status."""
     if args.one_run:
+        _strategy.check_unused(args)
+        _curve.check_unused(args)
         return run_one_run(args)
     check_unused(args)
+    if _strategy.is_strategy(args.threshold):
+        return _strategy.run_strategy(args)
+    _strategy.check_unused(args)
     from bayesaudit._checks import check_nonnegative, check_prob, check_probability
     from bayesaudit.cli._output import emit_json, print_warnings
 
@@ -62,7 +71,13 @@ def run(args: argparse.Namespace) -> int:
     attack = read_input(args)
     with collected() as notes:
         notes += attack.warnings
-        documents = [_document(args, attack, tally, deltas, notes) for tally in _tallies(attack)]
+        tallies = _tallies(attack)
+        documents = [_document(args, attack, tally, deltas, notes) for tally in tallies]
+        if args.curve is not None:
+            if len(tallies) > 1:
+                raise ValueError(f"--curve takes a single tally, got {len(tallies)}.")
+            curve = _curve.write_curve(args, tallies[0], direction=args.direction)
+            documents[0]["results"]["curve"] = curve
     for document in documents:
         document["warnings"] = list(dict.fromkeys(notes))
     if args.json:
@@ -72,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
             if number:
                 print()
             _print(document, args)
+        if args.curve is not None:
+            print(f"curve: {curve['rows']} values of delta in {args.curve}")
     print_warnings(documents[0]["warnings"])
     return 0
 
@@ -102,10 +119,17 @@ def _document(
     deltas: list[float],
     notes: list[str],
 ) -> dict:
+    """Return the JSON object of one tally, all deltas."""
     from bayesaudit.cli._output import envelope
 
     by_delta = [_estimate(args, counts, delta, notes) for delta in deltas]
     results = dict(by_delta[0])
+    if attack.threshold is not None:
+        results["threshold"] = {
+            "strategy": "fixed",
+            "value": attack.threshold,
+            "is_bound": True,
+        }
     if len(deltas) > 1:
         results["by_delta"] = [
             {"delta": delta, **result} for delta, result in zip(deltas, by_delta, strict=True)
@@ -150,6 +174,7 @@ def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[s
 
 
 def _print(document: dict, args: argparse.Namespace) -> None:
+    """Print the estimates of one tally."""
     counts, results = document["inputs"]["counts"], document["results"]
     print(
         f"FN {counts['fn']}, FP {counts['fp']}, TP {counts['tp']}, TN {counts['tn']}"
@@ -167,7 +192,10 @@ def _print_one(result: dict, prob: float) -> None:
 
     epsilon, delta = result["epsilon"], result["delta"]
     credible = epsilon["credible"]
-    rows = [("exact posterior", *_ends(credible), "credible: holds this posterior mass")]
+    promise = "credible: holds this posterior mass"
+    if "lower_method" in credible:
+        promise = f"credible: at least this mass, lower end {credible['lower_method']}"
+    rows = [("exact posterior", *_ends(credible), promise)]
     if "credible_member" in epsilon:
         promise = "credible, of the declared direction alone"
         rows.append(("  direction member", *_ends(epsilon["credible_member"]), promise))
@@ -194,9 +222,10 @@ def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
     shown = epsilon.get("credible_member", epsilon["credible"])
     guaranteed = guaranteed_lower(epsilon["confidence"])
     one_sided = f"{(1 + prob) / 2:.4g}"
+    least = "at least " if "lower_method" in shown else ""
     text = (
         f"Given these counts, epsilon-hat lies in [{shown['lower']:.5f}, {shown['upper']:.5f}] "
-        f"with posterior probability {prob:g}"
+        f"with posterior probability {least}{prob:g}"
     )
     if guaranteed > 0:
         return (

@@ -1,6 +1,7 @@
 """What `estimate`, `sample` and others share: where counts come from, and the questions asked."""
 
 import argparse
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,12 @@ __all__ = [
     "read_input",
 ]
 
+#: Larger files are read by pandas, smaller ones without it, so that they start at once.
+LIGHT_BYTES = 2_000_000
+NEEDS_THRESHOLD = (
+    "holds scores, which need --threshold: a number chosen without looking at these rows, or for "
+    "estimate a strategy (band, split, multi-split, bonferroni)."
+)
 COUNT_OPTIONS = ("fn", "tp", "fp", "tn")
 
 
@@ -32,12 +39,15 @@ class AttackInput:
         "arguments" or the file's name, with the kind of file.
     warnings : list of str
         What the user must know about this input.
+    threshold : float or None
+        The declared threshold, where scores became counts.
     """
 
     counts: Any
     per_model: bool = False
     source: str = "arguments"
     warnings: list[str] = field(default_factory=list)
+    threshold: float | None = None
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +56,8 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "file",
         nargs="?",
-        help="CSV with columns fn,tp,fp,tn; or member,guess; or member,score with --threshold; "
-        "an optional column model names the trained model of each row",
+        help="CSV, TSV, Parquet, NPZ or JSON with fn,tp,fp,tn; or member,guess; or member,score "
+        "with --threshold; an optional column model names the trained model of each row",
     )
     for name, help_text in (
         ("fn", "members guessed non-member"),
@@ -124,15 +134,53 @@ def read_input(args: argparse.Namespace) -> AttackInput:
         return AttackInput(AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS}))
     if given:
         raise ValueError(f"takes a file or counts, got both {args.file} and --{given[0]}.")
+    if _needs_pandas(args.file):
+        return _table_input(args)
     rows = read_rows(args.file)
     columns = set(rows[0])
     if {"fn", "tp", "fp", "tn"} <= columns:
         return _counts_input(args, rows, counts_from_rows(rows, args.file))
     if "member" in columns and columns & {"guess", "score"}:
         return _trials_input(args, rows)
-    raise ValueError(
-        f"{args.file}: must have columns fn,tp,fp,tn, or member,guess, or member,score; "
-        f"got {','.join(rows[0])}."
+    return _table_input(args)
+
+
+def _needs_pandas(path: str) -> bool:
+    """Say whether a file is large, or no plain text: pandas then reads it."""
+    suffixes = (".parquet", ".npz", ".json", ".gz", ".bz2", ".xz", ".zip", ".zst")
+    if path.lower().endswith(suffixes):
+        return True
+    return os.path.getsize(path) > LIGHT_BYTES
+
+
+def _table_input(args: argparse.Namespace) -> AttackInput:
+    """Read any format that `read_attack` knows, and column names by their aliases."""
+    from bayesaudit.reading import read_table
+    from bayesaudit.scores import AttackScores
+
+    table = read_table(args.file)
+    attack = table.attack(positive=args.positive)
+    kind = "counts" if table.holds_counts else "guesses"
+    if isinstance(attack, AttackScores):
+        if args.threshold is None:
+            raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
+        threshold = _threshold(args.threshold)
+        grouped = attack.model is not None
+        counts = attack.counts_by_model(threshold) if grouped else attack.counts(threshold)
+        notes = [] if grouped else [no_model_note(args.file)]
+        return AttackInput(counts, grouped, f"{args.file} (scores)", notes, threshold)
+    if args.threshold is not None:
+        raise ValueError(f"{args.file}: holds {kind}, which take no --threshold.")
+    grouped = bool(attack.shape) and not table.holds_counts
+    notes = [] if grouped or table.holds_counts else [no_model_note(args.file)]
+    return AttackInput(attack, grouped, f"{args.file} ({kind})", notes)
+
+
+def no_model_note(path: str) -> str:
+    """Return what to say of rows that may share a trained model."""
+    return (
+        f"{path} has no model column: that its rows are independent is an assumption; "
+        "rows that share a trained model are not, and the interval is then too narrow."
     )
 
 
@@ -160,10 +208,7 @@ def _trials_input(args: argparse.Namespace, rows: list[dict[str, str]]) -> Attac
     if scored and "score" not in rows[0]:
         raise ValueError(f"{args.file}: holds guesses, which take no --threshold.")
     if scored and args.threshold is None:
-        raise ValueError(
-            f"{args.file}: holds scores, which need --threshold: a number chosen without looking "
-            "at these rows."
-        )
+        raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
     models = [row["model"] for row in rows] if "model" in rows[0] else None
     common: dict[str, Any] = {"model": models}
     if args.positive is None:
@@ -184,14 +229,10 @@ def _trials_input(args: argparse.Namespace, rows: list[dict[str, str]]) -> Attac
                 else [row["guess"] for row in rows]
             )
             counts = AttackCounts.from_guesses(guess=guess, **common)
-    notes = []
-    if models is None:
-        notes.append(
-            f"{args.file} has no model column: that its rows are independent is an assumption; "
-            "rows that share a trained model are not, and the interval is then too narrow."
-        )
+    notes = [no_model_note(args.file)] if models is None else []
     kind = "scores" if scored else "guesses"
-    return AttackInput(counts, models is not None, f"{args.file} ({kind})", notes)
+    threshold = _threshold(args.threshold) if scored else None
+    return AttackInput(counts, models is not None, f"{args.file} ({kind})", notes, threshold)
 
 
 @contextmanager

@@ -1,0 +1,19 @@
+"""Whole curves: ε as a function of δ, and the trade-off of the two error rates."""
+
+from bayesaudit.curves._epsilon import EpsilonCurve, band_mass, epsilon_curve
+from bayesaudit.curves._tradeoff import (
+    DirichletSupremum,
+    TradeoffCurve,
+    dirichlet_supremum,
+    tradeoff_curve,
+)
+
+__all__ = [
+    "DirichletSupremum",
+    "EpsilonCurve",
+    "TradeoffCurve",
+    "band_mass",
+    "dirichlet_supremum",
+    "epsilon_curve",
+    "tradeoff_curve",
+]
