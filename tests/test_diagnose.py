@@ -135,6 +135,21 @@ def test_infinite_draws_are_counted():
     assert (check.passed, check.value, check.where) == (False, 7, "epsilon")
 
 
+def test_an_end_at_infinity_has_an_infinite_error():
+    fnr = good()
+    fnr[:, :100] = 0.0
+    found = ba.diagnose(tree(fnr), MEASURE)
+    assert np.isinf(found["mcse_ends"].value) and not found["mcse_ends"].passed
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["interval"][1] is None
+
+
+def test_a_single_chain_is_compared_with_itself(worked_example):
+    found = ba.diagnose(ba.sample(worked_example, chains=1, draws=4000, random_seed=1), MEASURE)
+    assert found.passed
+    drifting = good((1, 4000)) * np.linspace(0.8, 1.2, 4000)
+    assert not ba.diagnose(tree(drifting), MEASURE)["rhat"].passed
+
+
 @pytest.mark.parametrize("column", ["maxdepth_reached", "reached_max_treedepth"])
 def test_what_nuts_recorded(column):
     flags = np.zeros((4, 1000), bool)

@@ -53,8 +53,10 @@ def convergence_values(draws: "DrawsPosterior", prob: float) -> Values:
         if np.ptp(values) == 0:
             constant.append((name, values[0, 0]))
             continue
+        # A single chain is compared with itself, half against half.
+        halves = values if values.shape[0] > 1 else _halves(values)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            found = float(array_stats.rhat(values)) if values.shape[1] >= 4 else np.nan
+            found = float(array_stats.rhat(halves))
         rhat = _worse(rhat, (found, name), np.greater)
         bulk = _worse(bulk, (ess(values, "bulk"), name), np.less)
         tail = _worse(tail, (ess(values, "tail", (0.05, 0.95)), name), np.less)
@@ -65,6 +67,11 @@ def convergence_values(draws: "DrawsPosterior", prob: float) -> Values:
     if bulk[1]:
         values |= {"rhat": rhat, "ess_bulk": bulk, "ess_tail": tail}
     return values
+
+
+def _halves(values: Array) -> Array:
+    half = values.shape[1] // 2
+    return values[:, : 2 * half].reshape(2, half)
 
 
 def _worse(one: tuple[float, str], other: tuple[float, str], worse: Any) -> tuple[float, str]:
@@ -93,20 +100,22 @@ def end_values(draws: "DrawsPosterior", prob: float) -> Values:
     lower, upper = (np.ravel(end) for end in draws.interval(prob))
     found: Values = {"ess_lower": (np.inf, ""), "ess_upper": (np.inf, ""), "mcse_ends": (0.0, "")}
     tail = (1 - prob) / 2
-    many = lower.size > 1
+    many, checked = lower.size > 1, False
     for tally, values in enumerate(draws.by_tally):
         if np.ptp(np.clip(values, -HUGE, HUGE)) == 0:
             continue
         where = f"tally {tally}" if many else ""
         for name, end in (("ess_lower", lower[tally]), ("ess_upper", upper[tally])):
             found[name] = _worse(found[name], (share_ess(values, end), where), np.less)
-        width = upper[tally] - lower[tally]
-        errors = [quantile_error(values, q) for q in (tail, 1 - tail)]
-        if width > 0:
-            found["mcse_ends"] = _worse(
-                found["mcse_ends"], (max(errors) / width, where), np.greater
-            )
-    return {name: value for name, value in found.items() if np.isfinite(value[0])}
+        # An end at infinity has an infinite error.
+        ratio = np.inf
+        if np.isfinite(upper[tally]) and np.isfinite(lower[tally]):
+            error = max(quantile_error(values, q) for q in (tail, 1 - tail))
+            width = upper[tally] - lower[tally]
+            ratio = error / width if width > 0 else 0.0
+        found["mcse_ends"] = _worse(found["mcse_ends"], (ratio, where), np.greater)
+        checked = True
+    return found if checked else {}
 
 
 def sampler_values(dt: "xr.DataTree", skipped: dict[str, str]) -> Values:

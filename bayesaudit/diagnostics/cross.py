@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_probability
-from bayesaudit.posteriors._error import mean_error, share_error, share_ess
+from bayesaudit.posteriors._error import ess, mean_error, share_error, share_ess
 from bayesaudit.rates import check_prior
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 PROBS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 #: Draws at which the exact CDF is evaluated to find the largest distance.
 POINTS = 400
+HUGE = np.finfo(float).max / 4
 #: Chance of failing sound draws, all comparisons taken together.
 FALSE_ALARM = 1e-3
 
@@ -201,10 +202,10 @@ def cross_check(
     for tally, values in enumerate(draws.by_tally):
         chosen = _distinct(levels[:, tally], at_levels[:, tally])
         found = [(levels[i, tally], at_levels[i, tally]) for i in chosen]
-        ess = [share_ess(values, level) for level, _ in found]
-        sizes.append(min(ess, default=values.size))
+        own = [_size(values, *pair) for pair in found]
+        sizes.append(min(own, default=values.size))
         rows += [
-            _level_row(tally, values, *pair, size) for pair, size in zip(found, ess, strict=True)
+            _level_row(tally, values, *pair, size) for pair, size in zip(found, own, strict=True)
         ]
         row = _mean_row(tally, values, points[:, tally], at_points[:, tally], atom)
         rows += [row] if row is not None else []
@@ -236,6 +237,19 @@ def _ranks(n_draws: int, tallies: int) -> NDArray[np.intp]:
     """Ranks of the draws at which CDFs are compared, fewer where there are many tallies."""
     count = min(n_draws, max(50, min(POINTS, 100_000 // tallies)))
     return np.unique(np.linspace(0, n_draws - 1, count).astype(np.intp))
+
+
+def _size(values: Array, level: float, right: float) -> float:
+    """Return the ESS of the CDF at a level.
+
+    Far out the indicator's own is not to be trusted: a chain that happens not to visit a tail looks
+    as if it mixed well there. It may not exceed that of the 5 % and 95 % quantiles.
+    """
+    size = share_ess(values, level)
+    if not 0.05 <= right <= 0.95:
+        tail = ess(np.clip(values, -HUGE, HUGE), "tail", (0.05, 0.95))
+        size = min(size, tail) if np.isfinite(tail) else size
+    return size
 
 
 def _distinct(level: Array, cdf: Array) -> list[int]:

@@ -174,6 +174,6 @@ def _ends(interval: tuple[float, float] | None) -> list[float | None] | None:
 
 
 def _shown(value: float) -> str:
-    if np.isnan(value):
-        return "nan"
+    if not np.isfinite(value):
+        return str(value)
     return f"{value:.0f}" if value == round(value) and abs(value) >= 10 else f"{value:.4g}"
