@@ -144,6 +144,8 @@ def dependent_rows(dependent: dict) -> list[tuple[str, str, str, str]]:
     promise = "credible, trials of one model dependent"
     if dependent["prior_driven"]:
         promise = "credible, but not identified: prior-driven"
+    if "lower_method" in dependent:
+        promise += f", lower end {dependent['lower_method']}"
     rows = [("beta-binomial", *_ends(dependent), promise)]
     if dependent["icc_prior"] != "uniform":
         rows.append(

@@ -295,9 +295,10 @@ def _dependent_conclusion(dependent: dict, delta: float, prob: float) -> str:
             f"One trained model does not identify the correlation of its trials: the interval "
             f"{interval} at delta {delta:g} is prior-driven."
         )
+    least = "at least " if "lower_method" in dependent else ""
     return (
         f"Allowing for dependence within a trained model, epsilon-hat lies in {interval} with "
-        f"posterior probability {prob:g} at delta {delta:g}."
+        f"posterior probability {least}{prob:g} at delta {delta:g}."
     )
 
 

@@ -295,3 +295,31 @@ def test_xbern_interval_and_errors():
     ]:
         with pytest.raises(ValueError, match=message):
             xbern_bound(k, n, tail, **options)
+
+
+# -- the two-direction bound ---------------------------------------------------------------------
+
+
+def test_two_direction_bound_of_dependent_samples():
+    counts = counts_of("D1")
+    pooled = ba.two_direction_bound(counts.pooled(), 1e-5)
+    assert ba.two_direction_bound(counts, 1e-5, dependence="independent").lower == pytest.approx(
+        float(pooled.lower), abs=1e-12
+    )
+    dependent = ba.two_direction_bound(counts, 1e-5, dependence="beta-binomial")
+    ends = [
+        ba.posterior(counts, ba.Epsilon(1e-5, "member", term), dependence="beta-binomial").quantile(
+            0.025
+        )
+        for term in ("fnr", "fpr")
+    ]
+    assert dependent.lower == pytest.approx(max(ends), rel=1e-12) and max(ends) < pooled.lower
+    # One log-ratio against draws of its two rates by inversion of the marginals.
+    post = ba.posterior(counts, ba.Epsilon(1e-5, "member", "fnr"), dependence="beta-binomial")
+    q = (np.arange(400) + 0.5) / 400
+    fnr, fpr = (
+        np.array([float(marginal.quantile(p)[0]) for p in q])
+        for marginal in (post.rates.fnr, post.rates.fpr)
+    )
+    grid = post.measure.of(fnr[:, None], fpr[None, :])
+    assert np.mean(grid <= post.quantile(0.2)) == pytest.approx(0.2, abs=2e-3)
