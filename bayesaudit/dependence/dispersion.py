@@ -13,6 +13,9 @@ from bayesaudit.rates import Prior, check_prior
 
 __all__ = ["DispersionTest", "dispersion_test"]
 
+#: Replicated counts held at a time.
+BLOCK = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class DispersionTest:
@@ -117,9 +120,11 @@ def _side(
         return float("nan"), float("nan")
     observed = float(_statistic(k, n))
     rate = rng.beta(k.sum() + shapes[0], (n - k).sum() + shapes[1], replicates)
-    replicated = _statistic(rng.binomial(n, rate[:, None]), n)
-    # Equal statistics count as "at least as dispersed", also where rounding differs.
-    above = np.sum(replicated >= observed * (1 - 1e-12))
+    above, step = 0, max(1, BLOCK // n.size)
+    for first in range(0, replicates, step):
+        replicated = _statistic(rng.binomial(n, rate[first : first + step, None]), n)
+        # Equal statistics count as "at least as dispersed", also where rounding differs.
+        above += int(np.sum(replicated >= observed * (1 - 1e-12)))
     return float((above + 1) / (replicates + 1)), observed
 
 

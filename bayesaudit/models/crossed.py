@@ -7,6 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pymc.distributions.dist_math import normal_lcdf
+from scipy import special
 
 from bayesaudit.counts import member_bits, require_both_classes
 from bayesaudit.models._per_model import SIDES, probit
@@ -117,10 +118,16 @@ def crossed(
 
 
 def _integrated(without: Any, share: Any, wrong: Any, of_model: Any, models: int) -> Any:
-    """Log likelihood of each model's trials with the effect of the model integrated out."""
+    """Log likelihood of each model's trials with the effect of the model integrated out.
+
+    The number of orders in which the errors may come is counted in, a constant, so that models of
+    trials and models of counts can be compared.
+    """
     x = (without[:, None] + pt.sqrt(share[0]) * GRID) / pt.sqrt(share[2])
     sign = np.where(wrong, 1.0, -1.0)[:, None]
     membership = (np.arange(models)[:, None] == of_model).astype(float)
     total = membership @ normal_lcdf(0.0, 1.0, sign * x)
     weight = np.exp(-(GRID**2) / 2)
-    return pt.logsumexp(total + np.log(weight / weight.sum()), axis=1)
+    trials, errors = membership.sum(axis=1), membership @ wrong
+    orders = -np.log1p(trials) - special.betaln(errors + 1, trials - errors + 1)
+    return pt.logsumexp(total + np.log(weight / weight.sum()), axis=1) + orders

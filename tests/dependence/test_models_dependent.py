@@ -147,6 +147,21 @@ def test_crossed_likelihood_by_hand():
     right = stats.norm.cdf((latent + own) / np.sqrt(0.7))
     # PyTensor's inverse of erfc has eight digits.
     assert fixed["fn"].owner.inputs[-1].eval() == pytest.approx(right, rel=1e-6)
+    # Without effects of challenges, its marginal is that of counts: Binomial mixed over z_j.
+    flat = {f"challenge_effect_{side}": np.zeros(10) for side in ("fnr", "fpr")}
+    shares = {f"share_{side}": share for side in ("fnr", "fpr")}
+    rates = {"fnr": 0.3, "tpr": 0.7, "fpr": 0.2, "tnr": 0.8}
+    marginal = pm.do(model, {**flat, **shares, **rates})["log_marginal"].eval(mode=QUICK)
+    counts = ba.AttackCounts.from_guesses(
+        guess=trials["guess"], member=trials["member"], model=trials["model"]
+    )
+    z = np.linspace(-8, 8, 4001)
+    parts = []
+    for mu, k, n in ((0.3, counts.fn, counts.n_pos), (0.2, counts.fp, counts.n_neg)):
+        p = stats.norm.cdf((stats.norm.ppf(mu) + np.sqrt(0.1) * z) / np.sqrt(0.7))
+        mass = stats.binom.pmf(k[:, None], n[:, None], p) * stats.norm.pdf(z)
+        parts.append(np.log(mass.sum(axis=1) * (z[1] - z[0])))
+    assert marginal == pytest.approx(sum(parts), abs=1e-4)
     # Averaged over both effects the rate is the population's.
     z = np.random.default_rng(2).normal(size=(2, 300_000))
     p = stats.norm.cdf((stats.norm.ppf(0.3) + np.sqrt(share[:2]) @ z) / np.sqrt(0.7))
