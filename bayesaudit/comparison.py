@@ -139,7 +139,7 @@ class ModelComparison:
     @property
     def sentence(self) -> str:
         """One plain sentence."""
-        side = "FNR" if self.dispersion.fnr <= self.dispersion.fpr else "FPR"
+        side = "FNR" if self.dispersion.fnr == self.dispersion.smallest else "FPR"
         p = f"dispersion p = {self.dispersion.smallest:.2g} on the {side} side"
         gap = self.evidence["both"]
         loo = f"{abs(gap['difference']):.1f} ± {gap['se']:.1f}"

@@ -14,6 +14,8 @@ __all__ = [
 
 #: What to report from one training run, since its correlation is not identified.
 ONE_RUN = "one-run"
+#: Below this number of models, methods that are asymptotic in it are not printed.
+FEW_MODELS = 5
 
 
 def add_dependence_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +83,7 @@ def clustered_confidence(counts: Any, measure: Any, prob: float) -> dict[str, An
     """Return frequentist intervals that allow for dependence within a model."""
     from bayesaudit.dependence import cluster_bootstrap, xbern_interval
 
-    if counts.shape[-1] < 2:
+    if counts.shape[-1] < FEW_MODELS:
         return {}
     found = {"cluster-bootstrap": cluster_bootstrap(counts, measure, prob)}
     if all((n == n[0]).all() and n[0] > 0 for n in (counts.n_pos, counts.n_neg)):
@@ -128,6 +130,11 @@ def dependence_results(
             f"the intra-model correlation is not identified ({'; '.join(reasons)}): there the "
             "interval is prior-driven."
         )
+        if max(side[name]["n_trials"] - side[name]["n_models"] for name in side) == 0:
+            result["message"] = (
+                "every model has one trial a side: no trials depend on each other through a model, "
+                "and the intra-model correlation does not matter."
+            )
     icc_prior = "default" if icc_prior is None else icc_prior
     if all(value != 0.0 for value in check_icc_prior(icc_prior).values()):
         comparison = compare(counts, prior=prior, icc_prior=icc_prior)
@@ -166,10 +173,12 @@ def dependence_lines(result: dict, prob: float) -> list[str]:
     for name in ("fnr", "fpr"):
         side = result["icc_detail"][name]
         if side["identified"]:
+            ends = ""
+            if side["lower"] is not None:
+                ends = f" [{side['lower']:.3f}, {side['upper']:.3f}]"
             lines.append(
-                f"{name.upper()}: intra-model correlation {side['estimate']:.3f} "
-                f"[{side['lower']:.3f}, {side['upper']:.3f}], design effect "
-                f"{side['design_effect']:.2f}, {side['n_trials']} trials worth "
+                f"{name.upper()}: intra-model correlation {side['estimate']:.3f}{ends}, design "
+                f"effect {side['design_effect']:.2f}, {side['n_trials']} trials worth "
                 f"{side['n_eff']:.0f} independent ones"
             )
         else:

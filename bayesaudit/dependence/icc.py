@@ -176,8 +176,8 @@ def _side(k: Integers, n: Integers, prob: float) -> SideICC:
     estimate = error = lower = upper = nan
     size = trials / models if models else nan
     if not reason:
-        between, within, size = _mean_squares(k, n)
-        estimate = _rho(between, within, size)
+        between, within, size = _mean_squares(_sums(k, n).sum(axis=1))
+        estimate = float(_rho(between, within, size))
         if models > 2:
             error = _jackknife(k, n)
         lower, upper = _f_interval(between, within, size, models, trials, prob)
@@ -194,14 +194,18 @@ def _side(k: Integers, n: Integers, prob: float) -> SideICC:
     )
 
 
-def _mean_squares(k: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """MSB, MSW and n₀, over the last axis."""
-    models, trials = n.shape[-1], n.sum(axis=-1)
-    p, mean = k / n, (k.sum(axis=-1) / trials)[..., None]
-    between = (n * (p - mean) ** 2).sum(axis=-1) / (models - 1)
+def _sums(k: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Per model what the mean squares are made of; sums leave a model out by subtraction."""
+    return np.stack([np.ones_like(n), k, n, n**2, k * (k / n)])
+
+
+def _mean_squares(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """MSB, MSW and n₀."""
+    models, errors, trials, squares, explained = sums
     with np.errstate(divide="ignore", invalid="ignore"):
-        within = (k * (1 - p)).sum(axis=-1) / (trials - models)
-    return between, within, (trials - (n**2).sum(axis=-1) / trials) / (models - 1)
+        between = np.maximum(explained - errors**2 / trials, 0.0) / (models - 1)
+        within = np.maximum(errors - explained, 0.0) / (trials - models)
+    return between, within, (trials - squares / trials) / (models - 1)
 
 
 def _rho(between: np.ndarray, within: np.ndarray, size: np.ndarray) -> Any:
@@ -211,18 +215,18 @@ def _rho(between: np.ndarray, within: np.ndarray, size: np.ndarray) -> Any:
 
 
 def _jackknife(k: np.ndarray, n: np.ndarray) -> float:
-    models = n.size
-    kept = ~np.eye(models, dtype=bool)
-    tiled = [np.broadcast_to(x, kept.shape)[kept].reshape(models, models - 1) for x in (k, n)]
-    left_out = _rho(*_mean_squares(*tiled))
+    sums, models = _sums(k, n), n.size
+    left_out = _rho(*_mean_squares(sums.sum(axis=1, keepdims=True) - sums))
+    left_out = np.where(np.isfinite(left_out), left_out, 0.0)
     return float(np.sqrt((models - 1) / models * np.sum((left_out - left_out.mean()) ** 2)))
 
 
 def _f_interval(
     between: float, within: float, size: float, models: int, trials: float, prob: float
 ) -> tuple[float, float]:
-    if within <= 0:
-        return 1.0, 1.0
+    if within <= 1e-12:
+        # Every model is all errors or none: the ratio of mean squares has no distribution.
+        return float("nan"), float("nan")
     tail = (1 - prob) / 2
     ratio = between / within
     ends = []

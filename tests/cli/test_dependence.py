@@ -128,6 +128,17 @@ def test_independent_data_and_several_deltas(capsys, tmp_path):
     assert ends[0] > ends[1] and results["epsilon"]["dependent"]["lower"] == ends[0]
 
 
+def test_one_trial_a_model_and_models_of_one_outcome(capsys, tmp_path):
+    path = tmp_path / "edge.csv"
+    path.write_text("model,fn,tp,fp,tn\na,1,0,0,1\nb,0,1,0,1\nc,1,0,1,0\n", encoding="utf-8")
+    found, _ = document(capsys, "estimate", path)
+    assert "does not matter" in found["results"]["dependence"]["message"]
+    path.write_text("model,fn,tp,fp,tn\na,20,0,0,20\nb,0,20,20,0\n", encoding="utf-8")
+    status, out, _ = run(capsys, "estimate", path)
+    assert status == 0 and "intra-model correlation 1.000, design effect 20.00" in out
+    assert "cluster-bootstrap" not in out
+
+
 def test_icc_prior_is_an_option(capsys, ten):
     wide, _ = document(capsys, "estimate", ten, "--icc-prior", "uniform")
     known, _ = document(capsys, "estimate", ten, "--icc-prior", "0")

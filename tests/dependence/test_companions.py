@@ -94,6 +94,7 @@ def test_icc_says_why_it_is_not_identified(cells, reason):
 def test_icc_limits():
     split = icc(ba.AttackCounts(fn=[20, 0], tp=[0, 20], fp=[3, 3], tn=[7, 7]))
     assert split.fnr.estimate == pytest.approx(1.0) and split.fnr.n_eff == pytest.approx(2.0)
+    assert np.isnan(split.fnr.lower) and split.to_dict()["fnr"]["upper"] is None
     assert split.fpr.estimate < 0 and split.fpr.design_effect == 1.0
     with pytest.raises(ValueError, match="trailing model axis"):
         icc(ba.AttackCounts(fn=1, tp=1, fp=1, tn=1))
