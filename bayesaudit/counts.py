@@ -255,12 +255,11 @@ def _ratio(part: Integers, whole: Integers) -> NDArray[np.float64]:
     return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
 
 
-def check_scores(score: ArrayLike) -> NDArray[np.floating]:
+def check_scores(score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a 1-D float array; refuse NaN and what is no number, accept infinities."""
     try:
-        values = np.asarray(score)
-        # float32 stays float32: a threshold taken from the scores must compare equal to them.
-        values = values if values.dtype.kind == "f" else values.astype(float)
+        # In double precision, where float32(0.7) >= 0.7 is false: NumPy would round the threshold.
+        values = np.asarray(score).astype(float)
     except (TypeError, ValueError):
         raise ValueError("score must be numbers, got something that is not.") from None
     if values.ndim != 1:

@@ -69,10 +69,14 @@ def test_reference_scores(case):
     def tally(threshold, member=label, **more):
         return ba.AttackCounts.from_scores(score=score, member=member, threshold=threshold, **more)
 
-    if case["id"] == "S08":  # float32 scores keep their own precision at the threshold
+    if case["id"] == "S08":  # float32 scores: compared in double precision, as they are
         score = score.astype(np.float32)
         assert tally(np.float32(0.3)).tp == 1
         assert tally(0.1).to_dict() == {"fn": 0, "tp": 2, "fp": 1, "tn": 0}
+        seven = ba.AttackCounts.from_scores(
+            score=np.float32([0.7, 0.7]), member=[1, 0], threshold=0.7
+        )
+        assert (seven.tp, seven.fp) == (0, 0)
         return
     if case["id"] == "S11":  # ±1: refused with a hint, taken when the positive label is named
         with pytest.raises(ValueError, match=r"member must be 0/1 .* positive="):

@@ -8,12 +8,14 @@ from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expect
 from bayesaudit.calibration.figures import plot_assurance, plot_coverage
 from bayesaudit.calibration.pit import PIT, sbc_exact
 from bayesaudit.calibration.planning import Plan, assurance_curve, plan
+from bayesaudit.calibration.sbc import SBC, sbc
 from bayesaudit.calibration.scale import map_replicates, map_tallies
 from bayesaudit.calibration.sequential import Looks, anytime_bound, looks_prob, simulate_looks
 from bayesaudit.unconditional import exact_unconditional
 
 __all__ = [
     "PIT",
+    "SBC",
     "Coverage",
     "Expected",
     "Looks",
@@ -29,6 +31,7 @@ __all__ = [
     "plan",
     "plot_assurance",
     "plot_coverage",
+    "sbc",
     "sbc_exact",
     "simulate_looks",
 ]

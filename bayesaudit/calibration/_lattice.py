@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayesaudit.calibration._outcomes import Outcomes
 from bayesaudit.measures import Measure
-from bayesaudit.posteriors._outside import Outside
+from bayesaudit.posteriors._outside import NODES, Outside
 from bayesaudit.rates import BetaRate, IndependentRates, Prior, check_prior
 
 __all__ = ["survival_above"]
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 COARSE = 16
 CHUNK = 4096
+#: Nodes of a quick value, and a bound on its error.
+QUICK, MARGIN = 28, 1.5e-3
 
 
 def survival_above(
@@ -60,18 +62,26 @@ def survival_above(
         i, j = (axis.ravel() for axis in np.meshgrid(*finer, indexing="ij"))
         for part in parts:
             part.inherit(axes, i, j)
-        low, high = (sum(part.bounds[end][i, j] for part in parts) for end in (0, 1))
-        open_ = np.zeros(i.size, bool)
-        for threshold in thresholds:
-            open_ |= (low <= threshold) & (high > threshold)
+        open_ = _undecided(parts, thresholds, i, j)
         for part in parts:
-            part.evaluate(i[open_], j[open_])
+            part.evaluate(i[open_], j[open_], quick=True)
         axes = finer
         if step == 1:
             break
         step //= 2
+    open_ = _undecided(parts, thresholds, i, j)
+    for part in parts:
+        part.evaluate(i[open_], j[open_], quick=False)
     low = sum(part.bounds[0] for part in parts)
     return [low > threshold for threshold in thresholds]
+
+
+def _undecided(parts: list["_Part"], thresholds: Sequence[float], i: Array, j: Array) -> Bool:
+    low, high = (sum(part.bounds[end][i, j] for part in parts) for end in (0, 1))
+    open_ = np.zeros(i.size, bool)
+    for threshold in thresholds:
+        open_ |= (low <= threshold) & (high > threshold)
+    return open_
 
 
 class _Part:
@@ -112,16 +122,16 @@ class _Part:
         self.bounds[0][i[new], j[new]] = low[new]
         self.bounds[1][i[new], j[new]] = high[new]
 
-    def evaluate(self, i: Array, j: Array) -> None:
-        """Find the values of points."""
+    def evaluate(self, i: Array, j: Array, *, quick: bool) -> None:
+        """Find the values of points; a quick one leaves an enclosure."""
         new = ~self._known[i, j]
         i, j = i[new], j[new]
+        nodes, margin = (QUICK, MARGIN) if quick else (NODES, 0.0)
         for first in range(0, i.size, CHUNK):
             at = i[first : first + CHUNK], j[first : first + CHUNK]
             size = at[0].size
             fnr, fpr = (rate.take(index) for rate, index in zip(self._rates, at, strict=True))
-            outside = Outside(IndependentRates(fnr, fpr, (size,)), self._measure)
+            outside = Outside(IndependentRates(fnr, fpr, (size,)), self._measure, nodes)
             value, _ = outside(np.arange(size), np.full(size, self._level))
-            for bound in self.bounds:
-                bound[at] = value
-            self._known[at] = True
+            self.bounds[0][at], self.bounds[1][at] = value - margin, value + margin
+            self._known[at] = not quick

@@ -127,8 +127,10 @@ def plot_coverage(
         axis.set_title(f"{name}: least {values.min():.3f}", fontsize=9)
     for axis in axes.flat[len(names) :]:
         axis.set_axis_off()
-    for axis in axes[-1]:
-        axis.set_xlabel("FPR")
+    for column in range(columns):
+        lowest = axes[(len(names) - 1 - column) // columns, column]
+        lowest.set_xlabel("FPR")
+        lowest.tick_params(labelbottom=True)
     for axis in axes[:, 0]:
         axis.set_ylabel("FNR")
     bar = figure.colorbar(drawn, ax=axes, shrink=0.8)

@@ -264,14 +264,9 @@ def _report(
 
     described = describe(mechanism)
 
-    positive, member = scores.score > 0, scores.member
-    counts = {
-        "fn": int((~positive & member).sum()),
-        "tp": int((positive & member).sum()),
-        "fp": int((positive & ~member).sum()),
-        "tn": int((~positive & ~member).sum()),
-    }
-    accuracy = (counts["tp"] + counts["tn"]) / len(member)
+    tally = scores.counts(0.0)
+    counts = {cell: int(getattr(tally, cell)) for cell in ("fn", "tp", "fp", "tn")}
+    accuracy = (counts["tp"] + counts["tn"]) / len(scores)
     if args.json:
         inputs = {key: value for key, value in vars(args).items() if key not in ("run", "command")}
         inputs |= {"per_model": per_model, "train_size": n_train}

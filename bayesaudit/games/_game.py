@@ -6,7 +6,6 @@ for the choice, the coin and the training, so trial ``i`` is the same in any run
 
 import os
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayesaudit._checks import check_integers
 from bayesaudit.games._threads import one_blas_thread
 from bayesaudit.games.protocols import Adversary, Known, Mechanism, Population
 from bayesaudit.games.runs import Progress, describe, run_shards
+from bayesaudit.scores import AttackScores
 
 __all__ = ["Game", "attack_scores", "checked_seed", "play", "run_options"]
 
@@ -72,13 +72,12 @@ class Game:
         return {"score": scores, "secret": secret}
 
 
-def attack_scores(score: NDArray, member: NDArray, model: NDArray, challenge: NDArray) -> Any:
+def attack_scores(
+    score: NDArray, member: NDArray, model: NDArray, challenge: NDArray
+) -> AttackScores:
     """Return `AttackScores` of arrays of any one shape."""
-    return SimpleNamespace(
-        score=score.ravel(),
-        member=member.ravel().astype(bool),
-        model=model.ravel(),
-        challenge=challenge.ravel(),
+    return AttackScores(
+        score=score.ravel(), member=member.ravel(), model=model.ravel(), challenge=challenge.ravel()
     )
 
 

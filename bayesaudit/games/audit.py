@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_choice, check_integers, check_prob
-from bayesaudit.counts import AttackCounts
 from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim
 from bayesaudit.games.adversaries import LossComparison, StepLikelihood
 from bayesaudit.games.challenges import Bias, Copies, PrivateCoordinate
@@ -306,7 +305,7 @@ def audit_implementation(
         random_seed=random_seed,
         **options,
     )
-    counts = AttackCounts.from_scores(score=scores.score, member=scores.member, threshold=0.0)
+    counts = scores.counts(0.0)
     fn, tp, fp, tn = (int(cell) for cell in (counts.fn, counts.tp, counts.fp, counts.tn))
     tested = claim.substitution()
     limit = tested.max_accuracy

@@ -1,7 +1,6 @@
 """Experiments 1 and 2 of BEDP: guess which record of a pair was trained on."""
 
 import os
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from bayesaudit._checks import check_integers
 from bayesaudit.games._game import Game, attack_scores, checked_seed, play, run_options
 from bayesaudit.games.protocols import Adversary, Mechanism, Population
 from bayesaudit.games.runs import Progress
+from bayesaudit.scores import AttackScores
 
 __all__ = ["experiment_1", "experiment_2"]
 
@@ -27,7 +27,7 @@ def experiment_1(
     resume: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> Any:
+) -> AttackScores:
     """Play BEDP's Experiment 1: one model and one challenge pair a sample.
 
     For each of `n_samples`: the adversary chooses ``n_train - 1`` records and a pair ``z0, z1``; a
@@ -73,8 +73,9 @@ def experiment_1(
     ...     n_samples=500,
     ...     random_seed=1,
     ... )
-    >>> accuracy = ((scores.score > 0) == scores.member).mean()
-    >>> bool(abs(accuracy - 0.841) < 0.05)  # Phi(1)
+    >>> counts = scores.counts(0.0)
+    >>> accuracy = float(counts.tp + counts.tn) / len(scores)
+    >>> abs(accuracy - 0.841) < 0.05  # Phi(1)
     True
     """
     game = Game(mechanism, adversary, data, n_train, 1, checked_seed(random_seed))
@@ -97,7 +98,7 @@ def experiment_2(
     resume: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
-) -> Any:
+) -> AttackScores:
     """Play BEDP's Experiment 2: `per_model` challenge pairs a model, n_samples/per_model models.
 
     Parameters
@@ -143,8 +144,8 @@ def experiment_2(
     ...     per_model=4,
     ...     random_seed=1,
     ... )
-    >>> len(scores.score), int(scores.model.max())
-    (40, 9)
+    >>> len(scores), len(scores.models)
+    (40, 10)
     """
     per_model = int(check_integers(per_model, "per_model", minimum=1))
     n_samples = int(check_integers(n_samples, "n_samples", minimum=1))
@@ -165,7 +166,7 @@ def _challenge_numbers(adversary: Adversary, n_models: int, per_model: int) -> N
     return np.arange(n_models * per_model).reshape(n_models, per_model)
 
 
-def _pairs(arrays: dict[str, NDArray], adversary: Adversary) -> Any:
+def _pairs(arrays: dict[str, NDArray], adversary: Adversary) -> AttackScores:
     score, secret = arrays["score"], arrays["secret"]
     if score.shape[2] != 2:
         raise ValueError(f"a membership challenge has 2 candidates, got {score.shape[2]}.")

@@ -12,6 +12,7 @@ from bayesaudit._checks import check_integers, check_prob
 from bayesaudit.games._game import Game, attack_scores, checked_seed, play, run_options
 from bayesaudit.games.protocols import Adversary, Mechanism, Population
 from bayesaudit.games.runs import Progress
+from bayesaudit.scores import AttackScores
 
 __all__ = ["ReconstructionResult", "reconstruction_game"]
 
@@ -39,7 +40,7 @@ class ReconstructionResult:
     prior: tuple[float, ...]
     secret: NDArray[np.int64] = field(repr=False)
     guess: NDArray[np.int64] = field(repr=False)
-    scores: Any = field(repr=False)
+    scores: AttackScores = field(repr=False)
     neighboring_relation: str | None
 
     @property

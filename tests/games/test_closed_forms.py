@@ -47,13 +47,7 @@ def tally(mechanism, n_samples, seed, radius=1.0):
         n_samples=n_samples,
         random_seed=seed,
     )
-    guess, member = scores.score > 0, scores.member
-    return ba.AttackCounts(
-        fn=int((~guess & member).sum()),
-        tp=int((guess & member).sum()),
-        fp=int((guess & ~member).sum()),
-        tn=int((~guess & ~member).sum()),
-    )
+    return scores.counts(0.0)
 
 
 @every_midpoint
