@@ -31,8 +31,8 @@ def prior_sensitivity(draws: "DrawsPosterior") -> Found:
         return f"no {' and '.join(missing)}"
     if any(np.ptp(values) == 0 for values in draws.by_tally) or np.isinf(draws.by_tally).any():
         return "draws are constant or infinite"
-    log_prior = dt["log_prior"].dataset
     dims = draws.tally_dims
+    log_prior = _population_priors(dt["log_prior"].dataset, dims)
     worst, where = 0.0, ""
     for tally in np.ndindex(draws.shape):
         at = dict(zip(dims, tally, strict=True))
@@ -45,6 +45,16 @@ def prior_sensitivity(draws: "DrawsPosterior") -> Found:
         if np.isnan(value) or value > worst:
             worst, where = value, f"tally {', '.join(map(str, tally))}" if tally else ""
     return worst, where
+
+
+def _population_priors(log_prior: "xr.Dataset", dims: tuple[str, ...]) -> "xr.Dataset":
+    """Return the log priors of population parameters.
+
+    Effects of single models or challenges are part of the model rather than of its prior.
+    """
+    allowed = {"chain", "draw", *dims}
+    names = [name for name, array in log_prior.data_vars.items() if set(array.dims) <= allowed]
+    return log_prior[names] if names else log_prior
 
 
 def _psense(measure: "xr.DataArray", log_prior: dict[str, "xr.DataArray"]) -> float:
