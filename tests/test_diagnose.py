@@ -245,6 +245,18 @@ def test_dispersion_between_models_is_seen(between_models):
             assert check.value == pytest.approx(min(seen), abs=0.05)
 
 
+def test_effects_of_single_models_are_not_the_prior(worked_example):
+    dt = ba.sample(worked_example, random_seed=1)
+    alone = ba.diagnose(dt, MEASURE)["prior_sensitivity"].value
+    # An effect of every model whose density varies wildly with the rate.
+    effect = -50 * dt["posterior"]["fnr"].expand_dims(model=3).transpose("chain", "draw", "model")
+    log_prior = dt["log_prior"].to_dataset()
+    dt["log_prior"] = xr.DataTree(log_prior.assign(effect=effect))
+    assert ba.diagnose(dt, MEASURE)["prior_sensitivity"].value == alone
+    dt["log_prior"] = xr.DataTree(log_prior.assign(effect=effect.sum("model")))
+    assert ba.diagnose(dt, MEASURE)["prior_sensitivity"].value > 2 * alone
+
+
 def test_many_tallies_report_the_worst(tallies):
     some = tallies[:6]
     dt = ba.sample(some, random_seed=2)

@@ -402,3 +402,12 @@ def test_probability_of_a_region_is_a_double_sum():
     found = _supremum._probability(region, np.array([x]), np.array([y]))[0]
     assert found == pytest.approx(direct, rel=1e-12)
     assert 0 < direct < 1 and special.ndtri(direct) < 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_of_orders_gives_what_single_tallies_give(form):
+    fn, fp = np.meshgrid(np.arange(16), np.arange(12), indexing="ij")
+    table = bound(fn, fp, 15, 11, 1e-5, form)
+    for i, j in ((0, 0), (2, 1), (5, 2), (1, 6), (14, 10), (15, 8)):
+        assert table[i, j] == pytest.approx(bound(i, j, 15, 11, 1e-5, form), abs=2e-8)
+    assert np.count_nonzero(table) > 10

@@ -202,7 +202,7 @@ def cross_check(
     for tally, values in enumerate(draws.by_tally):
         chosen = _distinct(levels[:, tally], at_levels[:, tally])
         found = [(levels[i, tally], at_levels[i, tally]) for i in chosen]
-        own = [_size(values, *pair) for pair in found]
+        own = _sizes(values, found)
         sizes.append(min(own, default=values.size))
         rows += [
             _level_row(tally, values, *pair, size) for pair, size in zip(found, own, strict=True)
@@ -239,17 +239,18 @@ def _ranks(n_draws: int, tallies: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, n_draws - 1, count).astype(np.intp))
 
 
-def _size(values: Array, level: float, right: float) -> float:
-    """Return the ESS of the CDF at a level.
+def _sizes(values: Array, found: list[tuple[float, float]]) -> list[float]:
+    """Return the ESS of the CDF at every (level, exact CDF).
 
     Far out the indicator's own is not to be trusted: a chain that happens not to visit a tail looks
     as if it mixed well there. It may not exceed that of the 5 % and 95 % quantiles.
     """
-    size = share_ess(values, level)
-    if not 0.05 <= right <= 0.95:
-        tail = ess(np.clip(values, -HUGE, HUGE), "tail", (0.05, 0.95))
-        size = min(size, tail) if np.isfinite(tail) else size
-    return size
+    tail = ess(np.clip(values, -HUGE, HUGE), "tail", (0.05, 0.95)) if found else np.nan
+    most = tail if np.isfinite(tail) else np.inf
+    return [
+        min(share_ess(values, level), np.inf if 0.05 <= right <= 0.95 else most)
+        for level, right in found
+    ]
 
 
 def _distinct(level: Array, cdf: Array) -> list[int]:

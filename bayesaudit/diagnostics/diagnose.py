@@ -144,7 +144,8 @@ def diagnose(dt: "xr.DataTree", measure: Measure, *, prob: float = 0.90) -> Diag
     Three families of checks. Of the draws: rank-normalised split R-hat of every variable and of the
     measure, bulk and tail effective sample size, that of the two quantiles which end the interval,
     and their Monte Carlo error against the interval's width. Of NUTS: divergences, saturated trees,
-    energy. Of the model: power-scaling sensitivity of the measure to the prior, contraction
+    energy. Of the model: power-scaling sensitivity of the measure to the prior of the population
+    parameters (those without a dim ``model`` or ``challenge``), contraction
     1 − Var(posterior)/Var(prior) of each rate, and, for counts along a ``model`` dim, the
     posterior predictive probability of a Pearson dispersion at least as large as the observed one.
     Everything is the worst over variables and tallies. What does not apply is named in `skipped`.

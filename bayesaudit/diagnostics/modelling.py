@@ -32,8 +32,8 @@ def prior_sensitivity(draws: "DrawsPosterior") -> Found:
         return f"no {' and '.join(missing)}"
     if any(np.ptp(values) == 0 for values in draws.by_tally) or np.isinf(draws.by_tally).any():
         return "draws are constant or infinite"
-    log_prior = dt["log_prior"].dataset
     dims = draws.tally_dims
+    log_prior = _population_priors(dt["log_prior"].dataset, dims)
     worst, where = 0.0, ""
     for tally in np.ndindex(draws.shape):
         at = dict(zip(dims, tally, strict=True))
@@ -48,17 +48,24 @@ def prior_sensitivity(draws: "DrawsPosterior") -> Found:
     return worst, where
 
 
+def _population_priors(log_prior: "xr.Dataset", dims: tuple[str, ...]) -> "xr.Dataset":
+    """Return the log priors of population parameters.
+
+    Effects of single models or challenges are part of the model rather than of its prior.
+    """
+    allowed = {"chain", "draw", *dims}
+    names = [name for name, array in log_prior.data_vars.items() if set(array.dims) <= allowed]
+    return log_prior[names] if names else log_prior
+
+
 def _worst_psense(measure: "xr.DataArray", local: dict[str, "xr.DataArray"]) -> float:
     """Return the largest sensitivity: to all priors, to those of the rates, to all others.
 
-    Two priors that pull in opposite directions would cancel in the sum. Effects of single models or
-    challenges are not priors but a part of the model.
+    Two priors that pull in opposite directions would cancel in the sum.
     """
-    plain = {name: array for name, array in local.items() if set(array.dims) <= {"chain", "draw"}}
-    plain = plain or local
-    rates = {name: array for name, array in plain.items() if name.startswith(("fnr", "fpr"))}
-    others = {name: array for name, array in plain.items() if name not in rates}
-    groups = [plain, rates, others] if rates and others else [plain]
+    rates = {name: array for name, array in local.items() if name.startswith(("fnr", "fpr"))}
+    others = {name: array for name, array in local.items() if name not in rates}
+    groups = [local, rates, others] if rates and others else [local]
     return float(np.max([_psense(measure, group) for group in groups]))
 
 

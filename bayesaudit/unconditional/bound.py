@@ -24,6 +24,10 @@ Array = NDArray[np.float64]
 GAMMA = 1e-3
 #: Outcomes whose posterior probability is within this of the observed one's count as tied with it.
 TIE = 1e-7
+#: The same for orders, relative to 1 + ε.
+TIE_ORDER = 1e-8
+#: Outcomes up to which a table of their orders is made for tallies of one size.
+LARGEST_TABLE = 250_000
 #: The certified bound is at least this far below the root.
 STEP = 1e-7
 #: Allowance for rounding and for outcomes outside the windows.
@@ -88,15 +92,23 @@ def exact_unconditional(counts: AttackCounts, measure: Epsilon, prob: float = 0.
         raise TypeError(f"measure must be Epsilon, got {measure!r}.")
     prob = check_prob(prob)
     level = (1 - prob) / 2
-    orders = _orders(counts, measure, level)
-    flat = zip(
-        *(np.ravel(v) for v in (counts.fn, counts.fp, counts.n_pos, counts.n_neg, orders)),
-        strict=True,
-    )
-    lower = [_bound(*(int(v) for v in t[:4]), float(t[4]), measure, level) for t in flat]
-    lower = np.array(lower).reshape(counts.shape)[()]
+    table = OrderTable.shared(counts, measure, level)
+    orders = _orders(counts, measure, level) if table is None else table.orders(counts, measure)
+    lower = np.empty(counts.fn.size)
+    known: dict[tuple[int, ...], float] = {}
+    for at, tally in enumerate(
+        zip(*(np.ravel(v) for v in (counts.fn, counts.fp, counts.n_pos, counts.n_neg)), strict=True)
+    ):
+        numbers = tuple(int(v) for v in tally)
+        # With as many trials a side, and both terms, the rates may change places.
+        swaps = numbers[2] == numbers[3] and measure.term == "max"
+        key = (*sorted(numbers[:2]), *numbers[2:]) if swaps else numbers
+        if key not in known:
+            test = _test(*numbers, float(orders.flat[at]), measure, level, table)
+            known[key] = 0.0 if test is None else test.limit((1 - GAMMA) * level)
+        lower[at] = known[key]
     return Interval(
-        lower=lower,
+        lower=lower.reshape(counts.shape)[()],
         upper=np.full(counts.shape, math.inf)[()],
         prob=prob,
         kind="lower",
@@ -112,29 +124,67 @@ def _terms(measure: Epsilon) -> tuple[str, ...]:
 
 def _orders(counts: AttackCounts, measure: Epsilon, level: float) -> Array:
     """Order of every tally: q, the largest of the posterior quantiles of its terms."""
-    sides = [counts]
-    if measure.folded:
-        sides.append(AttackCounts(fn=counts.tp, tp=counts.fn, fp=counts.tn, tn=counts.fp))
-    found = [
-        posterior(conjugate_rates(side), Epsilon(measure.delta, "member", term)).quantile(level)
-        for side in sides
-        for term in _terms(measure)
-    ]
-    half = len(_terms(measure))
-    straight = np.maximum.reduce(found[:half])
+    straight = _straight(counts, measure, level)
     if not measure.folded:
         return straight
-    # A negative sign marks that the mirrored tally is the more extreme one.
-    mirrored = np.maximum.reduce(found[half:])
+    inverted = AttackCounts(fn=counts.tp, tp=counts.fn, fp=counts.tn, tn=counts.fp)
+    return _larger(straight, _straight(inverted, measure, level))
+
+
+def _straight(counts: AttackCounts, measure: Epsilon, level: float) -> Array:
+    rates = conjugate_rates(counts)
+    terms = [Epsilon(measure.delta, "member", term) for term in _terms(measure)]
+    return np.maximum.reduce([posterior(rates, term).quantile(level) for term in terms])
+
+
+def _larger(straight: Array, mirrored: Array) -> Array:
+    """Return the larger order; a negative sign marks that it is that of the mirrored tally."""
     return np.where(mirrored > straight, -mirrored, straight)
 
 
-def _bound(
-    fn: int, fp: int, n_pos: int, n_neg: int, order: float, measure: Epsilon, level: float
-) -> float:
-    """Return the bound of one tally."""
-    test = _test(fn, fp, n_pos, n_neg, order, measure, level)
-    return 0.0 if test is None else test.limit((1 - GAMMA) * level)
+class OrderTable:
+    """The order of every outcome, which the tallies of one pair of sizes share.
+
+    Parameters
+    ----------
+    order : numpy.ndarray, shape (n_pos + 1, n_neg + 1)
+        q of every outcome, in the declared direction.
+    """
+
+    def __init__(self, order: Array) -> None:
+        self.order = order
+        self._windows: dict[tuple, Window] = {}
+
+    @staticmethod
+    def shared(counts: AttackCounts, measure: Epsilon, level: float) -> "OrderTable | None":
+        """Return the table where the tallies are so many of one size that it saves work."""
+        sizes = [np.unique(n) for n in (counts.n_pos, counts.n_neg)]
+        if any(size.size != 1 or size[0] == 0 for size in sizes):
+            return None
+        n_pos, n_neg = (int(size[0]) for size in sizes)
+        cells = (n_pos + 1) * (n_neg + 1)
+        if 4 * counts.fn.size < cells or cells > LARGEST_TABLE:
+            return None
+        fn, fp = np.meshgrid(np.arange(n_pos + 1), np.arange(n_neg + 1), indexing="ij")
+        every = AttackCounts(fn=fn, tp=n_pos - fn, fp=fp, tn=n_neg - fp)
+        return OrderTable(_straight(every, measure, level))
+
+    def orders(self, counts: AttackCounts, measure: Epsilon) -> Array:
+        """Look up what `_orders` would find."""
+        straight = self.order[counts.fn, counts.fp]
+        return _larger(straight, self.order[counts.tp, counts.tn]) if measure.folded else straight
+
+    def region(self, n_pos: int, n_neg: int, box: Box, order: float) -> Region:
+        """Look up what `trace` would find."""
+        rows, columns = (self._window(n, ends) for n, ends in zip((n_pos, n_neg), box, strict=True))
+        inside = self.order[rows.k[:, None], columns.k] >= order - TIE_ORDER * (1 + order)
+        last = np.maximum.accumulate((inside.sum(axis=1) - 1)[::-1])[::-1]
+        return Region.make(rows, columns, last)
+
+    def _window(self, n: int, ends: tuple[float, float]) -> Window:
+        if (n, *ends) not in self._windows:
+            self._windows[n, *ends] = Window(n, *ends)
+        return self._windows[n, *ends]
 
 
 def exceeds(counts: AttackCounts, measure: Epsilon, prob: float, epsilon: float) -> bool:
@@ -168,7 +218,14 @@ def exceeds(counts: AttackCounts, measure: Epsilon, prob: float, epsilon: float)
 
 
 def _test(
-    fn: int, fp: int, n_pos: int, n_neg: int, order: float, measure: Epsilon, level: float
+    fn: int,
+    fp: int,
+    n_pos: int,
+    n_neg: int,
+    order: float,
+    measure: Epsilon,
+    level: float,
+    table: OrderTable | None = None,
 ) -> "Test | None":
     """Return the test that belongs to a tally; None where nothing can be shown."""
     if order < 0:
@@ -180,7 +237,7 @@ def _test(
         tuple(float(end) for end in proportion_interval(k, n, gamma / 4))
         for k, n in ((fn, n_pos), (fp, n_neg))
     )
-    return Test(n_pos, n_neg, order, box, measure, level)
+    return Test(n_pos, n_neg, order, box, measure, level, table)
 
 
 class Test:
@@ -198,12 +255,21 @@ class Test:
         The form.
     level : float
         α, the level of the ordering.
+    table : OrderTable, optional
+        The orders of all outcomes, where they are known.
     """
 
     __test__ = False  # no test case, whatever its name suggests to pytest
 
     def __init__(
-        self, n_pos: int, n_neg: int, order: float, box: Box, measure: Epsilon, level: float
+        self,
+        n_pos: int,
+        n_neg: int,
+        order: float,
+        box: Box,
+        measure: Epsilon,
+        level: float,
+        table: OrderTable | None = None,
     ) -> None:
         self.order, self.measure, self.terms = order, measure, _terms(measure)
         boxes = [box]
@@ -211,8 +277,11 @@ class Test:
             boxes.append(tuple((1 - high, 1 - low) for low, high in box))
         self.parts: list[tuple[Region, Box]] = []
         for one in boxes:
-            rows, columns = Window(n_pos, *one[0]), Window(n_neg, *one[1])
-            region = trace(rows, columns, self.terms, measure.delta, order, level * (1 + TIE))
+            if table is None:
+                rows, columns = Window(n_pos, *one[0]), Window(n_neg, *one[1])
+                region = trace(rows, columns, self.terms, measure.delta, order, level * (1 + TIE))
+            else:
+                region = table.region(n_pos, n_neg, one, order)
             self.parts.append((region, one))
 
     def limit(self, error: float) -> float:

@@ -1,0 +1,83 @@
+"""Measures of the draws in a tree: as arrays for the draws engine, as variables for ArviZ."""
+
+from typing import TYPE_CHECKING
+
+from bayesaudit.measures import Epsilon, Measure
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["add_measures", "measure_draws"]
+
+
+def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
+    """Return a measure of a group's rates, with the dims chain, draw and those of the tallies.
+
+    Raises
+    ------
+    ValueError
+        If the group lacks ``fnr`` or ``fpr``, or a rate is outside [0, 1].
+    """
+    import xarray as xr
+
+    missing = [name for name in ("fnr", "fpr") if name not in group]
+    if missing:
+        raise ValueError(f"the draws must hold fnr and fpr; missing {', '.join(missing)}.")
+    names = ["fnr", "fpr", *(name for name in ("tpr", "tnr") if name in group)]
+    arrays = xr.broadcast(*(group[name] for name in names))
+    dims = ("chain", "draw", *(d for d in arrays[0].dims if d not in ("chain", "draw")))
+    rates = dict(zip(names, (array.transpose(*dims) for array in arrays), strict=True))
+    values = measure.of(
+        rates["fnr"].values,
+        rates["fpr"].values,
+        **{name: rates[name].values for name in names[2:]},
+    )
+    return xr.DataArray(values, dims=dims, coords=rates["fnr"].coords, name=measure.name)
+
+
+def add_measures(dt: "xr.DataTree", *measures: Measure) -> "xr.DataTree":
+    """Return the tree with measures of its draws as variables, for ArviZ's own functions.
+
+    Parameters
+    ----------
+    dt : xarray.DataTree
+        What `bayesaudit.sample` returned; it is left as it is.
+    *measures : Measure
+        What to add to ``posterior``, and to ``prior`` where that exists. Every `Epsilon` becomes
+        one entry of the variable ``epsilon`` along the dim ``delta``; any other measure is a
+        variable of its own name.
+
+    Raises
+    ------
+    ValueError
+        If two measures would be one entry of one variable.
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> dt = ba.sample(ba.AttackCounts(fn=3, tp=7, fp=1, tn=9), random_seed=1)
+    >>> dt = add_measures(dt, ba.Epsilon(0.0), ba.Epsilon(1e-5), ba.Advantage())
+    >>> dt["posterior"]["epsilon"].dims
+    ('chain', 'draw', 'delta')
+    """
+    import xarray as xr
+
+    keys = [(m.name, m.delta) if isinstance(m, Epsilon) else (m.name, None) for m in measures]
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"measures must differ in name or delta, got {keys}.")
+    groups = {}
+    for node in dt.subtree:
+        data = node.to_dataset(inherit=False)
+        if node.path in ("/posterior", "/prior"):
+            found: dict[str, list[xr.DataArray]] = {}
+            for measure in measures:
+                values = measure_draws(data, measure)
+                if isinstance(measure, Epsilon):
+                    values = values.expand_dims(delta=[measure.delta], axis=-1)
+                found.setdefault(measure.name, []).append(values)
+            data = data.drop_vars([n for n in (*found, "delta") if n in data.variables])
+            data = data.assign(
+                {n: v[0] if len(v) == 1 else xr.concat(v, "delta") for n, v in found.items()}
+            )
+        groups[node.path] = data
+    return xr.DataTree.from_dict(groups)
