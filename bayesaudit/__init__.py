@@ -26,6 +26,10 @@ _EXPORTS: dict[str, str] = {
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
+    "BetaBinomialRate": "clustered",
+    "beta_binomial_rates": "clustered",
+    "ModelComparison": "comparison",
+    "compare": "comparison",
     "read_attack": "reading",
     "OperatingPoint": "roc",
     "RocCurve": "roc",
@@ -51,6 +55,7 @@ _EXPORTS: dict[str, str] = {
 }
 _MODULES: tuple[str, ...] = (
     "calibration",
+    "dependence",
     "diagnostics",
     "fano",
     "games",
@@ -65,6 +70,8 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.clustered import BetaBinomialRate, beta_binomial_rates
+    from bayesaudit.comparison import ModelComparison, compare
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose

@@ -43,6 +43,9 @@ class RateMarginal(Protocol):
     Arguments named x and xc are a rate and its complement, of shape (size, k) or (size, 1).
     """
 
+    # A marginal whose density bends or peaks within its support has one more attribute, `breaks`:
+    # angles of shape (size, n), increasing and padded by repetition, between which it is smooth.
+
     #: Whether the density in θ is analytic up to the ends, so that Gauss–Legendre converges fast.
     smooth: bool
 

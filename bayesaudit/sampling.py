@@ -170,13 +170,11 @@ def _no_statistics(posterior: "xr.Dataset") -> "xr.Dataset":
 def _require_model(model: Any) -> None:
     import pymc as pm
 
+    from bayesaudit.models.contract import check_structure
+
     if not isinstance(model, pm.Model):
         raise TypeError(f"data must be AttackCounts or a pm.Model, got {type(model).__name__}.")
-    missing = [name for name in ("fnr", "fpr") if name not in model.named_vars]
-    if missing:
-        raise ValueError(
-            f"the model must define the population rates fnr and fpr; missing {', '.join(missing)}."
-        )
+    check_structure(model)
 
 
 # -- NUTS ----------------------------------------------------------------------------------------

@@ -59,3 +59,25 @@ def tallies():
 def tallies_tree(tallies):
     """The two hundred tallies in one model, by NUTS."""
     return ba.sample(tallies, method="nuts", draws=500, tune=400, random_seed=9, groups=())
+
+
+@pytest.fixture(scope="session")
+def dependent_fits():
+    """NUTS draws of the beta-binomial model with the default ICC prior: {data: tree}."""
+    from dependent_data import DATA, sample_beta_binomial
+
+    return {name: sample_beta_binomial(name, "default") for name in DATA}
+
+
+@pytest.fixture(scope="session")
+def probit_fit():
+    """NUTS draws of the bivariate probit-normal model, ten trained models."""
+    from dependent_data import counts_of
+
+    return ba.sample(
+        ba.models.probit_normal(counts_of("D1")),
+        draws=1000,
+        target_accept=0.95,
+        random_seed=18,
+        groups=(),
+    )

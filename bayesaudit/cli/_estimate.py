@@ -9,6 +9,7 @@ from bayesaudit.cli._confidence import (
     confidence_lines,
     guaranteed_lower,
 )
+from bayesaudit.cli._dependence import add_dependence_arguments, check_dependence_arguments
 from bayesaudit.cli._input import (
     AttackInput,
     add_input_arguments,
@@ -45,6 +46,7 @@ def add_parser(commands: Any) -> None:
     add_question_arguments(parser)
     _strategy.add_arguments(parser)
     add_looks_argument(parser)
+    add_dependence_arguments(parser)
     add_arguments(parser)
     _curve.add_argument(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -69,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.claim is not None:
         check_nonnegative(args.claim, "--claim")
     attack = read_input(args)
+    check_dependence_arguments(args, attack.per_model)
     with collected() as notes:
         notes += attack.warnings
         tallies = _tallies(attack)
@@ -123,7 +126,11 @@ def _document(
     from bayesaudit.cli._output import envelope
 
     by_delta = [_estimate(args, counts, delta, notes) for delta in deltas]
+    if attack.per_model:
+        dependence = _add_dependence(args, attack.counts, deltas, by_delta)
     results = dict(by_delta[0])
+    if attack.per_model:
+        results["dependence"] = dependence
     if attack.threshold is not None:
         results["threshold"] = {
             "strategy": "fixed",
@@ -144,6 +151,28 @@ def _document(
         **({"looks": args.looks} if args.looks is not None else {}),
     }
     return envelope(inputs=inputs, results=results, warnings=[])
+
+
+def _add_dependence(
+    args: argparse.Namespace, counts: Any, deltas: list[float], by_delta: list[dict]
+) -> dict:
+    """Add the dependent intervals, and return what the data say of dependence."""
+    from bayesaudit.cli._dependence import (
+        clustered_confidence,
+        dependence_results,
+        dependent_epsilon,
+    )
+    from bayesaudit.measures import Epsilon
+
+    priors = {"prior": args.prior, "icc_prior": args.icc_prior}
+    for delta, result in zip(deltas, by_delta, strict=True):
+        measure = Epsilon(delta, args.direction)
+        epsilon = result["epsilon"]
+        epsilon["dependent"] = dependent_epsilon(counts, measure, args.prob, args.claim, **priors)
+        if args.looks is None:
+            epsilon["confidence"] |= clustered_confidence(counts, measure, args.prob)
+    measure = Epsilon(deltas[0], args.direction)
+    return dependence_results(counts, measure, args.prob, **priors)
 
 
 def _estimate(args: argparse.Namespace, counts: Any, delta: float, notes: list[str]) -> dict:
@@ -185,6 +214,11 @@ def _print(document: dict, args: argparse.Namespace) -> None:
     for pair in pairs:
         print()
         _print_one(pair, args.prob)
+    if "dependence" in results:
+        from bayesaudit.cli._dependence import dependence_lines
+
+        print()
+        print("\n".join(dependence_lines(results["dependence"], args.prob)))
 
 
 def _print_one(result: dict, prob: float) -> None:
@@ -195,30 +229,49 @@ def _print_one(result: dict, prob: float) -> None:
     promise = "credible: holds this posterior mass"
     if "lower_method" in credible:
         promise = f"credible: at least this mass, lower end {credible['lower_method']}"
+    dependent = epsilon.get("dependent")
+    if dependent is not None:
+        promise += ", if all trials are independent"
     rows = [("exact posterior", *_ends(credible), promise)]
     if "credible_member" in epsilon:
         promise = "credible, of the declared direction alone"
         rows.append(("  direction member", *_ends(epsilon["credible_member"]), promise))
+    if dependent is not None:
+        from bayesaudit.cli._dependence import dependent_rows
+
+        rows += dependent_rows(dependent)
     promises = {
         "guaranteed": "confidence, guaranteed if trials are independent",
         "asymptotic": "confidence, asymptotic",
         "posterior": "rectangle of posterior intervals, rate by rate",
     }
+    clustered = {
+        "cluster-bootstrap": "confidence, approximate: whole models resampled",
+        "xbern": "confidence, asymptotic in the number of models",
+    }
     for method, found in epsilon["confidence"].items():
-        rows.append((method, *_ends(found), promises[found["guarantee"]]))
+        promise = clustered.get(method) or promises[found["guarantee"]]
+        rows.append((method, *_ends(found), promise))
     header = (f"epsilon at delta {delta:g}", "lower", "upper", f"{100 * prob:g} % interval")
     print(format_table(header, rows))
     line = f"median {credible['median']:.5f}, mean {credible['mean']:.5f}"
     if credible["prob_zero"] >= 1e-4:
         line += f", P(epsilon-hat = 0 | data) = {credible['prob_zero']:.3g}"
+    if dependent is not None:
+        line += f" (independent); median {dependent['median']:.5f} (beta-binomial)"
     print(line)
     if result["claim"] is not None:
         claim = result["claim"]
-        print(f"P(epsilon-hat > {claim['epsilon']:g} | data) = {claim['prob_above']:.6g}")
+        line = f"P(epsilon-hat > {claim['epsilon']:g} | data) = {claim['prob_above']:.6g}"
+        if dependent is not None:
+            line += f" (independent), {dependent['prob_above_claim']:.6g} (beta-binomial)"
+        print(line)
     print(_conclusion(epsilon, delta, prob))
 
 
 def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
+    if "dependent" in epsilon:
+        return _dependent_conclusion(epsilon["dependent"], delta, prob)
     shown = epsilon.get("credible_member", epsilon["credible"])
     guaranteed = guaranteed_lower(epsilon["confidence"])
     one_sided = f"{(1 + prob) / 2:.4g}"
@@ -233,6 +286,20 @@ def _conclusion(epsilon: dict, delta: float, prob: float) -> str:
             f"{guaranteed:.5f} at delta {delta:g}."
         )
     return f"{text}; with confidence {one_sided} no leak is shown at delta {delta:g}."
+
+
+def _dependent_conclusion(dependent: dict, delta: float, prob: float) -> str:
+    interval = f"[{dependent['lower']:.5f}, {dependent['upper']:.5f}]"
+    if dependent["prior_driven"]:
+        return (
+            f"One trained model does not identify the correlation of its trials: the interval "
+            f"{interval} at delta {delta:g} is prior-driven."
+        )
+    least = "at least " if "lower_method" in dependent else ""
+    return (
+        f"Allowing for dependence within a trained model, epsilon-hat lies in {interval} with "
+        f"posterior probability {least}{prob:g} at delta {delta:g}."
+    )
 
 
 def _ends(interval: dict) -> tuple[str, str]:

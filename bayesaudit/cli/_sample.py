@@ -5,12 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from bayesaudit.cli._confidence import add_looks_argument
+from bayesaudit.cli._dependence import add_dependence_arguments, check_dependence_arguments
 from bayesaudit.cli._estimate import _document, _many, _tallies
 from bayesaudit.cli._input import (
     add_input_arguments,
     add_question_arguments,
     collected,
     read_input,
+)
+from bayesaudit.cli._sample_model import (
+    add_candidate,
+    add_model_argument,
+    chosen_model,
+    draw_model,
+    reference,
 )
 
 __all__ = ["add_parser", "print_verdicts", "run", "verdicts"]
@@ -19,6 +27,7 @@ EPILOG = """\
 examples:
   bayesaudit sample --fn 35 --tp 65 --fp 25 --tn 75 --delta 1e-5 --seed 1
   bayesaudit sample counts.csv --method nuts --out run.nc --strict
+  bayesaudit sample per_model.csv --model mypackage.models:logit_normal --seed 1
 """
 
 
@@ -35,19 +44,23 @@ def add_parser(commands: Any) -> None:
     add_input_arguments(parser)
     add_question_arguments(parser)
     add_looks_argument(parser)
+    add_dependence_arguments(parser)
     group = parser.add_argument_group("sampling")
     group.add_argument(
         "--method",
         choices=("conjugate", "nuts"),
-        default="conjugate",
-        help="conjugate: draw the Beta posteriors directly; nuts: by Markov chains "
-        "(default conjugate)",
+        help="conjugate: draw the Beta posteriors directly, all trials independent; nuts: by "
+        "Markov chains (default conjugate; nuts with --model or a model column)",
     )
+    add_model_argument(group)
     group.add_argument("--draws", type=int, default=2000, metavar="N", help="draws of every chain")
     group.add_argument("--chains", type=int, default=4, metavar="N", help="number of chains")
     group.add_argument("--tune", type=int, default=1000, metavar="N", help="tuning draws (nuts)")
     group.add_argument(
-        "--target-accept", type=float, default=0.9, metavar="P", help="acceptance rate (nuts)"
+        "--target-accept",
+        type=float,
+        metavar="P",
+        help="acceptance rate (nuts; default 0.9, and 0.99 for data of one model)",
     )
     group.add_argument(
         "--sampler", choices=("nutpie", "pymc"), default="nutpie", help="who runs nuts"
@@ -80,14 +93,29 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None and not Path(args.out).parent.is_dir():
         raise ValueError(f"{args.out}: must be in a directory that exists.")
     attack = read_input(args)
+    check_dependence_arguments(args, attack.per_model)
+    name = chosen_model(args, attack.per_model)
+    if name is not None or args.method is None:
+        args.method = "conjugate" if name is None else "nuts"
     with collected() as notes:
         notes += attack.warnings
         tallies = _tallies(attack)
+        if name is not None and len(tallies) > 1:
+            raise ValueError("--model takes one audit: one tally, or counts with a model column.")
         documents = [_document(args, attack, tally, deltas, notes) for tally in tallies]
-        dt = _draw(args, attack)
+        dt = _draw(args, attack, name)
         for number, (document, counts) in enumerate(zip(documents, tallies, strict=True)):
             one = _of_tally(dt, number, counts) if dt["posterior"].dataset["fnr"].ndim > 2 else dt
-            _add_verdicts(args, document, one, deltas, counts)
+            exact = reference(args, name, attack) if attack.per_model else (counts, {})
+            if name is not None and not attack.per_model:
+                exact = (counts, {}) if name == "independent" else None
+            _add_verdicts(args, document, one, deltas, exact)
+            if (
+                name is not None
+                and attack.per_model
+                and name not in ("independent", "beta_binomial")
+            ):
+                add_candidate(args, name, attack, dt, document["results"], notes)
     if args.out is not None:
         from bayesaudit.sampling import save
 
@@ -107,9 +135,14 @@ def run(args: argparse.Namespace) -> int:
     return 0 if sound or not args.strict else 1
 
 
-def _draw(args: argparse.Namespace, attack: Any) -> Any:
+def _draw(args: argparse.Namespace, attack: Any, name: str | None) -> Any:
     from bayesaudit.sampling import sample
 
+    if name is not None:
+        counts = attack.counts
+        if not attack.per_model and counts.shape:
+            counts = counts[0]
+        return draw_model(args, name, counts, attack.per_model)
     return sample(
         attack.counts.pooled() if attack.per_model else attack.counts,
         prior=args.prior,
@@ -117,7 +150,7 @@ def _draw(args: argparse.Namespace, attack: Any) -> Any:
         draws=args.draws,
         tune=args.tune,
         chains=args.chains,
-        target_accept=args.target_accept,
+        target_accept=0.9 if args.target_accept is None else args.target_accept,
         random_seed=args.seed,
         sampler=args.sampler,
         progress=False if args.json else None,
@@ -129,8 +162,9 @@ def _settings(args: argparse.Namespace, dt: Any) -> dict[str, Any]:
     if args.method == "nuts":
         settings |= {
             "tune": args.tune,
-            "target_accept": args.target_accept,
+            "target_accept": float(dt.attrs["target_accept"]),
             "sampler": args.sampler,
+            "model": dt.attrs["model"],
         }
     return settings | {"seed": int(dt.attrs["random_seed"])}
 
@@ -152,11 +186,16 @@ def _of_tally(dt: Any, number: int, counts: Any) -> Any:
 
 
 def _add_verdicts(
-    args: argparse.Namespace, document: dict, dt: Any, deltas: list[float], counts: Any
+    args: argparse.Namespace,
+    document: dict,
+    dt: Any,
+    deltas: list[float],
+    exact: tuple[Any, dict] | None,
 ) -> None:
     results = document["results"]
     places = results["by_delta"] if "by_delta" in results else [results]
-    found = [verdicts(dt, delta, args, counts, args.prior) for delta in deltas]
+    counts, options = exact or (None, {})
+    found = [verdicts(dt, delta, args, counts, args.prior, **options) for delta in deltas]
     for place, (draws, parts) in zip(places, found, strict=True):
         place["epsilon"] = {**place["epsilon"], "draws": draws}
         place |= parts
@@ -166,7 +205,7 @@ def _add_verdicts(
 
 
 def verdicts(
-    dt: Any, delta: float, args: argparse.Namespace, counts: Any, prior: Any
+    dt: Any, delta: float, args: argparse.Namespace, counts: Any, prior: Any, **options: Any
 ) -> tuple[dict, dict]:
     """Return the summary of the draws at one delta, and the two verdicts.
 
@@ -182,6 +221,8 @@ def verdicts(
         What to compute the exact posterior from; None where there is none.
     prior : str, tuple or dict
         Its prior.
+    **options
+        How trials of one model depend on each other (see `bayesaudit.posterior`).
     """
     from bayesaudit.diagnostics import cross_check, diagnose
     from bayesaudit.measures import Epsilon
@@ -191,7 +232,8 @@ def verdicts(
     draws = posterior(dt, measure)
     check = None
     if counts is not None:
-        check = cross_check(draws, posterior(counts, measure, prior=prior)).to_dict()
+        exact = posterior(counts, measure, prior=prior, **options)
+        check = cross_check(draws, exact).to_dict()
     return draws.to_dict(args.prob), {
         "cross_check": check,
         "diagnostics": diagnose(dt, measure, prob=args.prob).to_dict(),
@@ -225,6 +267,11 @@ def _print(document: dict, args: argparse.Namespace) -> None:
         if place.get("claim") is not None:
             claim = place["claim"]
             print(f"P(epsilon-hat > {claim['epsilon']:g} | data) = {claim['prob_above']:.6g}")
+    if "dependence" in results:
+        from bayesaudit.cli._dependence import dependence_lines
+
+        print()
+        print("\n".join(dependence_lines(results["dependence"], args.prob)))
 
 
 def print_verdicts(result: dict, prob: float) -> None:
@@ -235,7 +282,13 @@ def print_verdicts(result: dict, prob: float) -> None:
     rows = []
     if "credible" in epsilon:
         exact = [f"{epsilon['credible'][name]:.5f}" for name in names]
-        rows.append(("exact posterior", *exact, "credible, by quadrature"))
+        assumed = ", if all trials are independent" if "dependent" in epsilon else ""
+        rows.append(("exact posterior", *exact, f"credible, by quadrature{assumed}"))
+    dependent = epsilon.get("beta_binomial", epsilon.get("dependent"))
+    if dependent is not None:
+        exact = [f"{dependent[name]:.5f}" for name in names]
+        promise = "prior-driven" if dependent["prior_driven"] else "by quadrature"
+        rows.append(("beta-binomial", *exact, f"credible, {promise}, trials of a model dependent"))
     draws = epsilon["draws"]
     rows.append(("draws", *(_number(draws[name]) for name in names), "credible, by Monte Carlo"))
     errors = [_number(draws["mcse"][name]) for name in names]

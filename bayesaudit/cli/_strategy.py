@@ -158,6 +158,20 @@ def _split(
         if credible.get("lower_method") is None:
             credible |= {"joint_lower": credible["lower"], "lower_method": "two-direction"}
         credible["lower"] = float(lower)
+        dependent = result["epsilon"].get("dependent")
+        if dependent is not None:
+            dependent |= {"joint_lower": dependent["lower"], "lower_method": "two-direction"}
+            companion = dependent["uniform_icc"]
+            for place, icc_prior in ((dependent, args.icc_prior), (companion, "uniform")):
+                lower = two_direction_bound(
+                    counts,
+                    delta,
+                    args.prob,
+                    prior=args.prior,
+                    dependence="beta-binomial",
+                    icc_prior=icc_prior,
+                ).lower
+                place["lower"] = float(lower)
     results["threshold"] = _threshold(bound)
     return document, [bound]
 

@@ -16,6 +16,7 @@ from bayesaudit.diagnostics.modelling import (
     dispersion,
     prior_interval,
     prior_sensitivity,
+    trained_models,
 )
 from bayesaudit.diagnostics.result import Check, Diagnosis
 from bayesaudit.measures import Measure
@@ -106,6 +107,13 @@ RULES: dict[str, tuple[float, bool, str, str]] = {
         "the prior speaks: the data did not even halve the prior's standard deviation of a rate",
         "collect more trials on that side before quoting an interval",
     ),
+    "trained_models": (
+        2,
+        False,
+        "one trained model does not identify the correlation of its trials: the interval is "
+        "prior-driven",
+        "train more models, quote bayesaudit.dependence.tipping_point, or audit it as one run",
+    ),
     "predictive_dispersion": (
         0.01,
         False,
@@ -173,6 +181,9 @@ def diagnose(dt: "xr.DataTree", measure: Measure, *, prob: float = 0.90) -> Diag
             skipped[name] = found
         else:
             values[name] = found
+    models = trained_models(draws)
+    if models is not None:
+        values["trained_models"] = models
     checks = [_check(name, *values[name]) for name in RULES if name in values]
     return Diagnosis(
         checks=tuple(checks),

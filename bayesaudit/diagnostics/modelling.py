@@ -16,6 +16,7 @@ __all__ = [
     "pearson_dispersion",
     "prior_interval",
     "prior_sensitivity",
+    "trained_models",
 ]
 
 Array = NDArray[np.float64]
@@ -41,7 +42,7 @@ def prior_sensitivity(draws: "DrawsPosterior") -> Found:
             name: array.isel({dim: i for dim, i in at.items() if dim in array.dims})
             for name, array in log_prior.data_vars.items()
         }
-        value = _psense(draws.draws.isel(at), local)
+        value = _worst_psense(draws.draws.isel(at), local)
         if np.isnan(value) or value > worst:
             worst, where = value, f"tally {', '.join(map(str, tally))}" if tally else ""
     return worst, where
@@ -55,6 +56,17 @@ def _population_priors(log_prior: "xr.Dataset", dims: tuple[str, ...]) -> "xr.Da
     allowed = {"chain", "draw", *dims}
     names = [name for name, array in log_prior.data_vars.items() if set(array.dims) <= allowed]
     return log_prior[names] if names else log_prior
+
+
+def _worst_psense(measure: "xr.DataArray", local: dict[str, "xr.DataArray"]) -> float:
+    """Return the largest sensitivity: to all priors, to those of the rates, to all others.
+
+    Two priors that pull in opposite directions would cancel in the sum.
+    """
+    rates = {name: array for name, array in local.items() if name.startswith(("fnr", "fpr"))}
+    others = {name: array for name, array in local.items() if name not in rates}
+    groups = [local, rates, others] if rates and others else [local]
+    return float(np.max([_psense(measure, group) for group in groups]))
 
 
 def _psense(measure: "xr.DataArray", log_prior: dict[str, "xr.DataArray"]) -> float:
@@ -106,6 +118,14 @@ def prior_interval(draws: "DrawsPosterior", prob: float) -> tuple[float, float] 
     before = type(draws)(xr.DataTree.from_dict({"posterior": prior}), draws.measure)
     lower, upper = before.interval(prob)
     return float(lower), float(upper)
+
+
+def trained_models(draws: "DrawsPosterior") -> tuple[float, str] | None:
+    """Return the number of trained models behind the counts; None where these name none."""
+    if "observed_data" not in draws.dt.children:
+        return None
+    size = draws.dt["observed_data"].dataset.sizes.get("model")
+    return None if size is None else (float(size), "")
 
 
 def pearson_dispersion(errors: Array, trials: Array) -> Array:

@@ -6,7 +6,25 @@ these are used in place of ``1 - rate``, which loses its digits as a rate nears 
 `posterior`, `diagnose`, `cross_check` and the plots ask nothing else of it.
 """
 
+from bayesaudit.models.beta_binomial import beta_binomial
+from bayesaudit.models.contract import build_model, load_builder, validate_model
+from bayesaudit.models.crossed import crossed
 from bayesaudit.models.independent import independent
+from bayesaudit.models.mechanism import mechanism
 from bayesaudit.models.priors import BetaPrior, RatePrior, create_rate, rate_priors
+from bayesaudit.models.probit_normal import probit_normal
 
-__all__ = ["BetaPrior", "RatePrior", "create_rate", "independent", "rate_priors"]
+__all__ = [
+    "BetaPrior",
+    "RatePrior",
+    "beta_binomial",
+    "build_model",
+    "create_rate",
+    "crossed",
+    "independent",
+    "load_builder",
+    "mechanism",
+    "probit_normal",
+    "rate_priors",
+    "validate_model",
+]

@@ -21,6 +21,8 @@ __all__ = ["Outside"]
 Array = NDArray[np.float64]
 
 NODES = 56
+#: Nodes of each piece, for marginals that say where their density bends (`breaks`).
+PIECE_NODES = 8
 #: An inner support that starts this close to 0, relative to its width, has a root there.
 NEAR_END = 1e-2
 #: Below this survival the panels are placed anew, around the peak of the integrand.
@@ -190,14 +192,18 @@ class _Piece:
         density: bool,
     ) -> tuple[Array, Array | None]:
         outer, inner = self.outer.take(rows), self.inner.take(rows)
-        u, uc, weight = (part[singular.astype(np.intp)] for part in self._rules)
-        width = (high - low)[:, None]
-        x = np.sin(low[:, None] + width * u) ** 2
-        xc = np.sin((np.pi / 2 - high)[:, None] + width * uc) ** 2
+        if hasattr(outer, "breaks"):
+            theta, theta_c, weight = self._pieced(outer, inner, level, low, high)
+        else:
+            u, uc, weight = (part[singular.astype(np.intp)] for part in self._rules)
+            width = (high - low)[:, None]
+            theta, theta_c = low[:, None] + width * u, (np.pi / 2 - high)[:, None] + width * uc
+            weight = weight * width
+        x, xc = np.sin(theta) ** 2, np.sin(theta_c) ** 2
         log_y, yc, log_slope = self.wedge.curve(level[:, None], x, xc)
         y = np.exp(log_y)
         log_outer = outer.log_density(x, xc)
-        scaled = np.exp(log_outer) * (weight * width)
+        scaled = np.exp(log_outer) * weight
         mass = np.einsum("ij,ij->i", scaled, inner.cdf(y, yc))
         if not density:
             return mass, None
@@ -207,6 +213,29 @@ class _Piece:
             line = np.exp(log_inner + log_slope)
         line = np.where(np.isfinite(line), line, 0.0)
         return mass, np.einsum("ij,ij->i", scaled, line)
+
+    def _pieced(
+        self, outer: RateMarginal, inner: RateMarginal, level: Array, low: Array, high: Array
+    ) -> tuple[Array, Array, Array]:
+        """Nodes (θ, π/2 − θ) and weights of a panel for each piece between known breaks."""
+        cuts = [outer.breaks]
+        if self.wedge.inverse is not None and hasattr(inner, "breaks"):
+            y, yc = np.sin(inner.breaks) ** 2, np.cos(inner.breaks) ** 2
+            cuts.append(_angle(*self.wedge.inverse(level[:, None], y, yc)))
+        inside = np.clip(np.concatenate(cuts, axis=1), low[:, None], high[:, None])
+        edges = np.sort(np.concatenate([low[:, None], inside, high[:, None]], axis=1), axis=1)
+        u, uc, weight = legendre_rule(PIECE_NODES)
+        width = np.diff(edges)[:, :, None]
+        theta = edges[:, :-1, None] + width * u
+        theta_c = (np.pi / 2 - edges[:, 1:, None]) + width * uc
+        # Most pieces of some rows are empty: keep no more columns than the fullest row needs.
+        used = width[:, :, 0] > 0
+        order = np.argsort(~used, axis=1, kind="stable")[:, : max(1, int(used.sum(axis=1).max()))]
+        theta, theta_c, weight = (
+            np.take_along_axis(part, order[:, :, None], axis=1).reshape(low.size, -1)
+            for part in (theta, theta_c, width * weight)
+        )
+        return theta, theta_c, weight
 
     def log_far(self, index: Array, level: Array) -> Array:
         """Log of each wedge's mass and of the corners, shape (2·copies, n)."""

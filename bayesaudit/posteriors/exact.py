@@ -43,6 +43,10 @@ class ExactPosterior:
         The counts the rates were made from, echoed.
     prior : str or tuple or dict, optional
         The prior the rates were made with, echoed.
+    dependence : str, optional
+        "independent" or "beta-binomial", where the counts had a trailing ``model`` axis.
+    icc_prior : dict, optional
+        The prior of the intra-model correlation of each rate, echoed.
 
     Notes
     -----
@@ -69,6 +73,8 @@ class ExactPosterior:
     measure: Measure
     counts: AttackCounts | None = None
     prior: Prior | None = None
+    dependence: str | None = None
+    icc_prior: dict[str, Any] | None = None
 
     engine = "exact"
 

@@ -1,11 +1,13 @@
 """The two-direction posterior bound: a lower bound on ε̂ that errs about as often as stated."""
 
 import math
+from typing import Literal
 
 import numpy as np
 
 from bayesaudit._checks import check_prob
 from bayesaudit._interval import Interval
+from bayesaudit.clustered import ICCPrior
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon
 from bayesaudit.posteriors import posterior
@@ -15,14 +17,20 @@ __all__ = ["two_direction_bound"]
 
 
 def two_direction_bound(
-    counts: AttackCounts, delta: float, prob: float = 0.90, *, prior: Prior = "jeffreys"
+    counts: AttackCounts,
+    delta: float,
+    prob: float = 0.90,
+    *,
+    prior: Prior = "jeffreys",
+    dependence: Literal["independent", "beta-binomial"] | None = None,
+    icc_prior: ICCPrior | None = None,
 ) -> Interval:
     """Return the larger of the lower bounds of the two log-ratios of ε̂, each at half the level.
 
     Parameters
     ----------
     counts : AttackCounts
-        One tally or an array of tallies, whose trials count as independent.
+        One tally or an array of tallies; or, with `dependence`, one tally a trained model.
     delta : float
         δ of (ε, δ)-DP, in [0, 1].
     prob : float
@@ -30,6 +38,9 @@ def two_direction_bound(
         interval of mass `prob`, so that it errs by (1 − prob)/2 and each log-ratio by half of that.
     prior : {"jeffreys", "uniform"} or tuple or dict
         Prior of the rates (see `bayesaudit.posterior`).
+    dependence, icc_prior
+        How trials of one model depend on each other (see `bayesaudit.posterior`); by default all
+        trials are independent.
 
     Returns
     -------
@@ -56,7 +67,13 @@ def two_direction_bound(
     """
     tail = (1 - check_prob(prob)) / 4
     ends = [
-        posterior(counts, Epsilon(delta, "member", term), prior=prior).quantile(tail)
+        posterior(
+            counts,
+            Epsilon(delta, "member", term),
+            prior=prior,
+            dependence=dependence,
+            icc_prior=icc_prior,
+        ).quantile(tail)
         for term in ("fnr", "fpr")
     ]
     lower = np.maximum(*ends)
