@@ -40,6 +40,7 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
     "two_direction_bound": "posteriors.two_direction",
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
-    from bayesaudit.posteriors import ExactPosterior, posterior
+    from bayesaudit.posteriors import ExactPosterior, Posterior, posterior
     from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.posteriors.two_direction import two_direction_bound
     from bayesaudit.rates import BetaRate, IndependentRates

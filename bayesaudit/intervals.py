@@ -62,8 +62,8 @@ def confidence_interval(
     prob : float
         Level in (0, 1): either end alone errs by (1 − prob)/2.
     method : str
-        One of `METHODS`, or "exact-unconditional": a guaranteed lower bound that is never below
-        "clopper-pearson" in practice (see `bayesaudit.unconditional.exact_unconditional`).
+        One of `METHODS`, or "exact-unconditional": a guaranteed lower bound that is hardly
+        ever below "clopper-pearson" (see `bayesaudit.unconditional.exact_unconditional`).
     split : {"bonferroni", "none"}
         How an end's error is shared. "bonferroni": over what the end depends on, the two rates of a
         rectangle (so that every rate's end has the tail (1 − prob)/4), or the log ratios of which ε̂

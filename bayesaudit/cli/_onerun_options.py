@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["add_arguments", "estimate_one_run", "run_one_run"]
 
 ONLY_ONE_RUN = ("canaries", "guesses", "correct", "independent_canaries")
-NOT_ONE_RUN = {"fn": None, "tp": None, "fp": None, "tn": None, "threshold": None}
+NOT_ONE_RUN = {"fn": None, "tp": None, "fp": None, "tn": None, "threshold": None, "looks": None}
 NO_POSTERIOR = (
     "one run gives no likelihood of the guesses under (epsilon, delta)-DP, since canaries may "
     "depend on each other in any way: there is a lower bound at every level, and no posterior"

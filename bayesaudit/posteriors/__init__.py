@@ -6,13 +6,14 @@ from bayesaudit._checks import check_choice
 from bayesaudit.clustered import ICCPrior, beta_binomial_rates, check_icc_prior, check_models
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.measures import Measure
+from bayesaudit.posteriors._verbs import Posterior
 from bayesaudit.posteriors.exact import ExactPosterior
 from bayesaudit.rates import IndependentRates, Prior, conjugate_rates
 
 if TYPE_CHECKING:
     from bayesaudit.posteriors.draws import DrawsPosterior
 
-__all__ = ["ExactPosterior", "posterior"]
+__all__ = ["ExactPosterior", "Posterior", "posterior"]
 
 
 def posterior(

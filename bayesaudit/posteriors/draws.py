@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesaudit._checks import check_choice, check_prob
-from bayesaudit._interval import Interval, Kind
+from bayesaudit._checks import check_choice
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors._density import bandwidth, kernel_mean
 from bayesaudit.posteriors._error import mean_error, quantile_error, share_error
 from bayesaudit.posteriors._measured import add_measures, measure_draws
+from bayesaudit.posteriors._verbs import Posterior, plain, probabilities
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +28,7 @@ STATISTICS = ("cdf", "sf", "prob_above", "pdf", "quantile", "isf", "median", "me
 
 
 @dataclass(frozen=True, eq=False)
-class DrawsPosterior:
+class DrawsPosterior(Posterior):
     """Posterior of a measure from draws of the two rates.
 
     Made by `bayesaudit.posterior`. It has the verbs of `ExactPosterior`, and `mcse` for the Monte
@@ -70,6 +70,7 @@ class DrawsPosterior:
     measure: Measure
 
     engine = "draws"
+    method = "posterior draws"
 
     def __post_init__(self) -> None:
         _ = self.draws
@@ -115,20 +116,9 @@ class DrawsPosterior:
         """Return P(measure > level | data); 0 where no draw lies above."""
         return self._each(level, lambda i, x: 1 - self._share_below(i, x))
 
-    def prob_above(self, level: ArrayLike) -> Array:
-        """Return P(measure > level | data), the posterior answer to a claim."""
-        return self.sf(level)
-
     def pdf(self, level: ArrayLike) -> Array:
         """Return the kernel density of the part without atom, per unit of the measure."""
         return self._each(level, lambda i, x: self._kernels(i, x)[0])
-
-    @property
-    def prob_zero(self) -> Array:
-        """P(measure = its lowest value | data): the share of draws there."""
-        if not self.measure.has_atom:
-            return np.zeros(self.shape)[()]
-        return self.cdf(self.measure.lowest)
 
     def quantile(self, q: ArrayLike) -> Array:
         """Return the smallest draw whose CDF is at least q; the measure's lowest value at q = 0.
@@ -138,57 +128,15 @@ class DrawsPosterior:
         q : array_like
             Probabilities in [0, 1].
         """
-        return self._each(_probabilities(q, "q"), self._order_statistic)
+        return self._each(probabilities(q, "q"), self._order_statistic)
 
     def isf(self, p: ArrayLike) -> Array:
         """Return the level whose survival is p: a quantile given by its upper tail."""
-        return self._each(1 - _probabilities(p, "p"), self._order_statistic)
-
-    def median(self) -> Array:
-        """Return the median."""
-        return self.quantile(0.5)
+        return self._each(1 - probabilities(p, "p"), self._order_statistic)
 
     def mean(self) -> Array:
         """Return the posterior mean; infinite if a draw is."""
         return self.by_tally.mean(axis=(1, 2)).reshape(self.shape)[()]
-
-    def interval(self, prob: float = 0.90, kind: Kind = "eti") -> Interval:
-        """Return a credible interval.
-
-        Parameters
-        ----------
-        prob : float
-            Mass of the two-sided interval, in (0, 1).
-        kind : {"eti", "hdi", "lower", "upper"}
-            "eti" leaves (1 − prob)/2 in either tail. "hdi" is the shortest interval of that mass.
-            "lower" and "upper" are that end of the "eti" alone, so that a lower bound quoted alone
-            errs by (1 − prob)/2.
-
-        Returns
-        -------
-        Interval
-            Unpacks as ``lower, upper``; says prob, kind and "credible".
-        """
-        prob = check_prob(prob)
-        check_choice(kind, "kind", ("eti", "hdi", "lower", "upper"))
-        tail = (1 - prob) / 2
-        lower = np.full(self.shape, self.measure.lowest)[()]
-        upper = np.full(self.shape, self.measure.highest)[()]
-        if kind == "hdi":
-            lower, upper = self._shortest(prob)
-        if kind in ("eti", "lower"):
-            lower = self.quantile(tail)
-        if kind in ("eti", "upper"):
-            upper = self.quantile(1 - tail)
-        return Interval(
-            lower=lower,
-            upper=upper,
-            prob=prob,
-            kind=kind,
-            statement="credible",
-            method="posterior draws",
-            guarantee="posterior mass",
-        )
 
     # -- its Monte Carlo error -------------------------------------------------------------------
 
@@ -235,7 +183,7 @@ class DrawsPosterior:
                 return np.zeros(self.shape)[()]
             statistic, at = "cdf", self.measure.lowest
         if statistic in ("quantile", "isf", "median"):
-            q = 0.5 if statistic == "median" else _probabilities(at, "at")
+            q = 0.5 if statistic == "median" else probabilities(at, "at")
             q = 1 - q if statistic == "isf" else q
             return self._each(
                 q, lambda i, x: np.array([quantile_error(self.by_tally[i], p) for p in x])
@@ -303,34 +251,13 @@ class DrawsPosterior:
         prob : float
             Mass of the equal-tailed interval.
         """
-        if self.shape:
-            raise ValueError(f"to_dict is of one tally, got the shape {self.shape}.")
-        lower, upper = self.interval(prob)
         tail = (1 - prob) / 2
-        summary = {
-            "lower": lower,
-            "upper": upper,
-            "median": self.median(),
-            "mean": self.mean(),
-            "prob_zero": self.prob_zero,
+        return super().to_dict(prob) | {
+            "mcse": plain(
+                lower=self.mcse("quantile", tail),
+                upper=self.mcse("quantile", 1 - tail),
+                median=self.mcse("median"),
+                mean=self.mcse("mean"),
+                prob_zero=self.mcse("prob_zero"),
+            )
         }
-        errors = {
-            "lower": self.mcse("quantile", tail),
-            "upper": self.mcse("quantile", 1 - tail),
-            "median": self.mcse("median"),
-            "mean": self.mcse("mean"),
-            "prob_zero": self.mcse("prob_zero"),
-        }
-        return _plain(summary) | {"mcse": _plain(errors)}
-
-
-def _plain(values: dict[str, Any]) -> dict[str, float | None]:
-    return {name: float(x) if np.isfinite(x) else None for name, x in values.items()}
-
-
-def _probabilities(q: ArrayLike, name: str) -> Array:
-    q = np.asarray(q, float)
-    bad = (q < 0) | (q > 1) | np.isnan(q)
-    if np.any(bad):
-        raise ValueError(f"{name} must be in [0, 1], got {q[bad][0]}.")
-    return q

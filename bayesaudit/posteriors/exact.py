@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesaudit._checks import check_choice, check_prob
-from bayesaudit._interval import Interval, Kind
 from bayesaudit._quadrature import legendre_rule
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors._outside import FAR, Outside
 from bayesaudit.posteriors._search import first_guess, shortest, solve
+from bayesaudit.posteriors._verbs import Posterior, probabilities
 from bayesaudit.rates import IndependentRates, Prior
 
 __all__ = ["ExactPosterior"]
@@ -27,7 +26,7 @@ MEANS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class ExactPosterior:
+class ExactPosterior(Posterior):
     """Posterior of a measure for independent marginals, by quadrature.
 
     Made by `bayesaudit.posteriors`. Every method takes scalars or arrays that broadcast against the
@@ -77,6 +76,7 @@ class ExactPosterior:
     icc_prior: dict[str, Any] | None = None
 
     engine = "exact"
+    method = "exact posterior"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -122,17 +122,6 @@ class ExactPosterior:
             level, lambda index, x: self._outside(index, x, density=True)[1], limits=(0.0, 0.0)
         )
 
-    def prob_above(self, level: ArrayLike) -> Array:
-        """Return P(measure > level | data), the posterior answer to a claim."""
-        return self.sf(level)
-
-    @property
-    def prob_zero(self) -> Array:
-        """P(measure = its lowest value | data): the atom, exactly 0 where there is none."""
-        if not self.measure.has_atom:
-            return np.zeros(self.shape)[()]
-        return self.cdf(self.measure.lowest)
-
     def quantile(self, q: ArrayLike) -> Array:
         """Return inf{level: CDF(level) >= q}; the lowest value where the atom holds q.
 
@@ -141,21 +130,13 @@ class ExactPosterior:
         q : array_like
             Probabilities in [0, 1].
         """
-        q = np.asarray(q, float)
-        if np.any((q < 0) | (q > 1) | np.isnan(q)):
-            raise ValueError(f"q must be in [0, 1], got {q[(q < 0) | (q > 1) | np.isnan(q)][0]}.")
+        q = probabilities(q, "q")
         return self._quantile(q, 1 - q)
 
     def isf(self, p: ArrayLike) -> Array:
         """Return the level whose survival is p: a quantile given by its upper tail."""
-        p = np.asarray(p, float)
-        if np.any((p < 0) | (p > 1) | np.isnan(p)):
-            raise ValueError(f"p must be in [0, 1], got {p[(p < 0) | (p > 1) | np.isnan(p)][0]}.")
+        p = probabilities(p, "p")
         return self._quantile(1 - p, p)
-
-    def median(self) -> Array:
-        """Return the median."""
-        return self.quantile(0.5)
 
     def mean(self) -> Array:
         """Return the posterior mean, by quadrature of the survival function."""
@@ -163,51 +144,14 @@ class ExactPosterior:
         chunks = [self._mean(index[i : i + MEANS]) for i in range(0, index.size, MEANS)]
         return np.concatenate(chunks).reshape(self.shape)[()]
 
-    def interval(self, prob: float = 0.90, kind: Kind = "eti") -> Interval:
-        """Return a credible interval.
+    def _equal_tailed(self, tail: float) -> tuple[Array, Array]:
+        # Both ends in one pass: they are problems like any others.
+        q = np.array([tail, 1 - tail]).reshape(2, *[1] * len(self.shape))
+        lower, upper = self._quantile(q, q[::-1])
+        return lower, upper
 
-        Parameters
-        ----------
-        prob : float
-            Mass of the two-sided interval, in (0, 1).
-        kind : {"eti", "hdi", "lower", "upper"}
-            "eti" leaves (1 − prob)/2 in either tail. "hdi" is the shortest interval of that mass.
-            "lower" and "upper" are that end of the "eti" alone, so that a lower bound quoted alone
-            errs by (1 − prob)/2.
-
-        Returns
-        -------
-        Interval
-            Unpacks as ``lower, upper``; says prob, kind and "credible".
-        """
-        prob = check_prob(prob)
-        check_choice(kind, "kind", ("eti", "hdi", "lower", "upper"))
-        tail = np.array((1 - prob) / 2)
-        if kind == "hdi":
-            lower, upper = shortest(self, prob)
-        elif kind == "eti":
-            # Both ends in one pass: they are problems like any others.
-            q = np.array([float(tail), 1 - float(tail)])
-            ends = self._quantile(
-                q.reshape(2, *[1] * len(self.shape)), q[::-1].reshape(2, *[1] * len(self.shape))
-            )
-            lower, upper = ends[0], ends[1]
-        else:
-            lower = np.full(self.shape, self.measure.lowest)[()]
-            upper = np.full(self.shape, self.measure.highest)[()]
-            if kind == "lower":
-                lower = self._quantile(tail, 1 - tail)
-            else:
-                upper = self._quantile(1 - tail, tail)
-        return Interval(
-            lower=lower,
-            upper=upper,
-            prob=prob,
-            kind=kind,
-            statement="credible",
-            method="exact posterior",
-            guarantee="posterior mass",
-        )
+    def _shortest(self, prob: float) -> tuple[Array, Array]:
+        return shortest(self, prob)
 
     # -- how arrays are served -------------------------------------------------------------------
 
@@ -293,20 +237,3 @@ class ExactPosterior:
         with np.errstate(divide="ignore", invalid="ignore"):
             beyond = np.where(rate > 0, last**2 / rate, 0.0)
         return ends[:, median] + right - left + beyond
-
-    def to_dict(self, prob: float = 0.90) -> dict[str, Any]:
-        """Return the summary of one tally as plain JSON types.
-
-        Parameters
-        ----------
-        prob : float
-            Mass of the equal-tailed interval.
-        """
-        lower, upper = self.interval(prob)
-        return {
-            "lower": float(lower),
-            "upper": float(upper),
-            "median": float(self.median()),
-            "mean": float(self.mean()),
-            "prob_zero": float(self.prob_zero),
-        }

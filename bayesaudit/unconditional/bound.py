@@ -71,6 +71,11 @@ def exact_unconditional(counts: AttackCounts, measure: Epsilon, prob: float = 0.
     returned value is certified: at it the supremum is shown to be small enough by interval bounds
     on the slope, not on a grid; it is within about 1e-7 of the exact limit.
 
+    It is nearly always above Clopper–Pearson's lower end, by .2 to .3 in ε in small audits. It was
+    never below in 300 random tallies of sizes up to 5 : 1, and in 1 of 300 of any sizes, with few
+    errors in unequal groups (6 of 238 and 8 of 862, α = .1: 4.011 and 4.043). The larger of the
+    two, chosen after the fact, would not be guaranteed.
+
     The ordering, its level and γ were fixed once, on other data; choosing the form after seeing the
     data voids the guarantee, as it does for every bound.
 
