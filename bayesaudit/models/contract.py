@@ -70,6 +70,7 @@ def validate_model(model: pm.Model, *, draws: int = 50, random_seed: int = 0) ->
     the model must define the population rates fnr and fpr; missing fpr.
     """
     check_structure(model)
+    _check_reach(model)
     with model:
         found = pm.draw(
             [model[name] for name in RATES], draws=draws, random_seed=random_seed, mode=QUICK
@@ -115,6 +116,10 @@ def check_structure(model: Any) -> None:
             "the model must have an observed variable, got none: nothing ties it to the counts "
             "(pass observed=)."
         )
+
+
+def _check_reach(model: pm.Model) -> None:
+    """Refuse a rate that the data say nothing about."""
     tied = set(ancestors([*model.observed_RVs, *model.potentials]))
     for name in RATES:
         if not tied & set(ancestors([model[name]])) & set(model.free_RVs):
