@@ -1,23 +1,31 @@
 """The command line: ``bayesaudit COMMAND``; each command is a module with `add_parser` and `run`.
 
-Only argparse is imported here: a command imports what it needs inside `run`, so that ``--help``
+Only the chosen command is imported, and it imports what it needs inside `run`, so that ``--help``
 answers at once.
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
 from bayesaudit._version import __version__
-from bayesaudit.cli import _diagnose, _estimate, _fano, _plan, _sample, _simulate
 
 __all__ = ["main"]
 
-COMMANDS = (_estimate, _sample, _diagnose, _fano, _plan, _simulate)
+#: Command -> what it is for; its module is ``bayesaudit.cli._COMMAND``.
+COMMANDS = {
+    "estimate": "the exact posterior of epsilon from what an attack guessed",
+    "sample": "posterior draws by PyMC, cross-checked against the exact posterior",
+    "diagnose": "can the draws in a file be trusted",
+    "fano": "bound what a reconstruction attacker can gain",
+    "plan": "how many trials and models show a claim, with what assurance",
+    "simulate": "train models, attack them, write the scores",
+}
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bayesaudit",
         description="How private was the training? From what an attack guessed to the posterior "
@@ -25,8 +33,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"bayesaudit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_parser(commands)
+    chosen = next((word for word in argv if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        if name == chosen:
+            importlib.import_module(f"bayesaudit.cli._{name}").add_parser(commands, summary)
+        else:
+            commands.add_parser(name, help=summary)
     return parser
 
 
@@ -44,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 done; 1 a finding that the caller asked to fail on; 2 a usage or data error, which
         prints one line to standard error.
     """
-    args = _parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    args = _parser(argv).parse_args(argv)
     try:
         return args.run(args)
     except BrokenPipeError:

@@ -15,11 +15,11 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command and its arguments."""
     parser = commands.add_parser(
         "diagnose",
-        help="can the draws in a file be trusted",
+        help=summary,
         description="Diagnose the draws of a file that `sample --out` wrote, or of any netCDF file "
         "whose posterior has fnr and fpr.",
         epilog=EPILOG,

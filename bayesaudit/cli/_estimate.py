@@ -32,11 +32,11 @@ examples:
 SAME = 1e-6
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command and its arguments."""
     parser = commands.add_parser(
         "estimate",
-        help="the exact posterior of epsilon from what an attack guessed",
+        help=summary,
         description="The exact posterior of epsilon from what an attack guessed, beside the "
         "classical intervals, each with what it promises.",
         epilog=EPILOG,

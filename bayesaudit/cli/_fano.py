@@ -13,11 +13,11 @@ _METHODS = ("erokhin", "paper", "han-verdu")
 _RELATIONS = ("add-or-remove-one", "replace-one")
 
 
-def add_parser(commands) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command's arguments."""
     parser = commands.add_parser(
         "fano",
-        help="bound what a reconstruction attacker can gain",
+        help=summary,
         description="Bound the advantage (s - p*)/(1 - p*) of every adversary who guesses a secret "
         "from the output of a mechanism: from its mutual information, a Renyi guarantee, pure "
         "differential privacy or the parameters of DP-SGD. All information is in nats.",

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from bayesaudit._version import __version__
 
 __all__ = ["SCHEMA_VERSION", "emit_json", "envelope", "format_table", "plain", "print_warnings"]
@@ -19,12 +17,10 @@ def plain(value: Any) -> Any:
     """Turn NumPy values into plain JSON types; NaN and infinity become ``None``."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be loaded here
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

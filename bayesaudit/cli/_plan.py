@@ -15,11 +15,11 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command and its arguments."""
     parser = commands.add_parser(
         "plan",
-        help="how many trials and models show a claim, with what assurance",
+        help=summary,
         description="How many trials a side, and models, an audit needs so that its lower end on "
         "epsilon exceeds a claim, and with what probability (assurance), by exact enumeration.",
         epilog=EPILOG,

@@ -31,11 +31,11 @@ examples:
 """
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command and its arguments."""
     parser = commands.add_parser(
         "sample",
-        help="posterior draws by PyMC, cross-checked against the exact posterior",
+        help=summary,
         description="Draw from the posterior, cross-check the draws against quadrature, and "
         "diagnose them.",
         epilog=EPILOG,

@@ -33,11 +33,11 @@ CHALLENGES = (
 ATTACKS = ("loss", "calibrated", "step-likelihood", "optimal")
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Any, summary: str) -> None:
     """Add the command and its arguments."""
     parser = commands.add_parser(
         "simulate",
-        help="train models, attack them, write the scores",
+        help=summary,
         description="Play Experiment 1 or 2: train models on data with a secret challenge in it, "
         "attack them, write score,member,model,challenge.",
         epilog=EPILOG,
