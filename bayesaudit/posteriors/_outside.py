@@ -8,6 +8,7 @@ smooth, and one Gauss–Legendre panel serves.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,19 @@ def _pieces(wedges: list[Wedge], rates: IndependentRates, nodes: int) -> Iterabl
         yield _Piece(wedges[0], join(outer), join(inner), corner, nodes)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chosen:
+    """What a piece needs of chosen tallies, one row a wedge and tally."""
+
+    outer: RateMarginal
+    inner: RateMarginal
+    support: tuple[Array, ...]
+    inner_low: Array
+    inner_ends: Array
+    roots: tuple[NDArray[np.bool_], ...]
+    corner: NDArray[np.bool_]
+
+
 class _Piece:
     """Wedges of one boundary; its marginals hold `copies` blocks of the tallies, one a wedge."""
 
@@ -114,7 +128,7 @@ class _Piece:
         self.wedge, self.outer, self.inner, self.corner = wedge, outer, inner, corner
         self.copies = corner.size
         self.size = outer.size // self.copies
-        low, high = self._inner_ends = inner.support
+        low, high = inner.support
         # Few errors, or few right guesses, give the inner CDF a root where the boundary meets 0 or
         # 1; so does an unknown inverse, for want of knowing where that is.
         near = NEAR_END * (high - low)
@@ -124,11 +138,27 @@ class _Piece:
         else:
             rules = [legendre_rule(nodes), legendre_rule(nodes, singular=True)]
         self._rules = tuple(np.array(part) for part in zip(*rules, strict=True))
-        self._inner_low = (np.sin(low) ** 2, np.cos(low) ** 2)
-        self._inner_high = (np.sin(high) ** 2, np.cos(high) ** 2)
+        self._inner_ends = np.stack(
+            [np.sin(low) ** 2, np.cos(low) ** 2, np.sin(high) ** 2, np.cos(high) ** 2]
+        )
+        self._last: tuple[bytes, _Chosen] | None = None
 
-    def _rows(self, index: Array) -> Array:
-        return (np.arange(self.copies)[:, None] * self.size + index).ravel()
+    def _choose(self, index: Array) -> "_Chosen":
+        """Return what belongs to the chosen tallies; a search asks for the same ones again."""
+        key = index.tobytes()
+        if self._last is None or self._last[0] != key:
+            rows = (np.arange(self.copies)[:, None] * self.size + index).ravel()
+            chosen = _Chosen(
+                outer=self.outer.take(rows),
+                inner=self.inner.take(rows),
+                support=tuple(end[rows] for end in self.outer.support),
+                inner_low=self.inner.support[0][rows],
+                inner_ends=self._inner_ends[:, rows],
+                roots=tuple(root[rows] for root in self._roots),
+                corner=np.repeat(self.corner, index.size),
+            )
+            self._last = key, chosen
+        return self._last[1]
 
     def _start(self, level: Array) -> tuple[Array, Array]:
         if self.wedge.start is None:
@@ -137,44 +167,44 @@ class _Piece:
 
     def evaluate(self, index: Array, level: Array, density: bool) -> tuple[Array, Array]:
         """Survival mass and density of these wedges, summed, for every (tally, level)."""
-        rows, level = self._rows(index), np.tile(level, self.copies)
+        at, level = self._choose(index), np.tile(level, self.copies)
         log_start, start_c = self._start(level)
         start = np.exp(log_start)
-        support_low, support_high = (end[rows] for end in self.outer.support)
+        support_low, support_high = at.support
         start_angle = _angle(start, start_c)
         low, high = np.maximum(support_low, start_angle), support_high
-        mass, dense = np.zeros(rows.size), np.zeros(rows.size)
-        singular = np.ones(rows.size, bool)
+        mass, dense = np.zeros(level.size), np.zeros(level.size)
+        singular = np.ones(level.size, bool)
         if self.wedge.inverse is not None:
-            ends = [end[rows] for end in (*self._inner_low, *self._inner_high)]
-            last = _angle(*self.wedge.inverse(level, *ends[:2]))
+            last = _angle(*self.wedge.inverse(level, *at.inner_ends[:2]))
             # Up to `full` the boundary lies above all of the inner rate's mass.
-            full, full_c = self.wedge.inverse(level, *ends[2:])
+            full, full_c = self.wedge.inverse(level, *at.inner_ends[2:])
             full_angle = _angle(full, full_c)
             whole = np.flatnonzero(full_angle > low)
             if whole.size:
-                outer = self.outer.take(rows[whole])
+                outer = at.outer.take(whole)
                 clipped = np.clip(full[whole], 0, 1), np.clip(full_c[whole], 0, 1)
                 mass[whole] = _between(outer, (start[whole], start_c[whole]), clipped)
             # A root matters only where the panel ends at it or close by.
             margin = (support_high - support_low) / 2
-            root_low, root_high = (root[rows] for root in self._roots)
+            root_low, root_high = at.roots
             singular = root_low & (last < support_high + margin)
             singular |= root_high & (full_angle > low - margin)
             low, high = np.maximum(low, full_angle), np.minimum(high, last)
         corner = np.flatnonzero(
-            np.repeat(self.corner, index.size)
-            & (start_angle > support_low)
-            & (start_angle > self._inner_ends[0][rows])
+            at.corner & (start_angle > support_low) & (start_angle > at.inner_low)
         )
         if corner.size:
-            at = start[corner, None], start_c[corner, None]
-            box = self.outer.take(rows[corner]).cdf(*at) * self.inner.take(rows[corner]).cdf(*at)
-            mass[corner] += box[:, 0]
+            box = start[corner, None], start_c[corner, None]
+            inside = at.outer.take(corner).cdf(*box) * at.inner.take(corner).cdf(*box)
+            mass[corner] += inside[:, 0]
         active = np.flatnonzero(high > low)
         if active.size:
             area, line = self._panel(
-                *(part[active] for part in (rows, level, low, high, singular)), density
+                at.outer.take(active),
+                at.inner.take(active),
+                *(part[active] for part in (level, low, high, singular)),
+                density,
             )
             mass[active] += area
             if density:
@@ -184,14 +214,14 @@ class _Piece:
 
     def _panel(
         self,
-        rows: Array,
+        outer: RateMarginal,
+        inner: RateMarginal,
         level: Array,
         low: Array,
         high: Array,
         singular: NDArray[np.bool_],
         density: bool,
     ) -> tuple[Array, Array | None]:
-        outer, inner = self.outer.take(rows), self.inner.take(rows)
         if hasattr(outer, "breaks"):
             theta, theta_c, weight = self._pieced(outer, inner, level, low, high)
         else:
@@ -239,8 +269,8 @@ class _Piece:
 
     def log_far(self, index: Array, level: Array) -> Array:
         """Log of each wedge's mass and of the corners, shape (2·copies, n)."""
-        rows, level = self._rows(index), np.tile(level, self.copies)
-        outer, inner = self.outer.take(rows), self.inner.take(rows)
+        at, level = self._choose(index), np.tile(level, self.copies)
+        outer, inner = at.outer, at.inner
         log_start, start_c = self._start(level)
         left = _angle(np.exp(log_start), start_c)[:, None]
 
@@ -251,13 +281,13 @@ class _Piece:
                 value = outer.log_density(x, xc) + inner.log_cdf(log_y, yc)
             return np.where(np.isnan(value), -np.inf, value)
 
-        corner = np.full(rows.size, -np.inf)
-        chosen = np.flatnonzero(np.repeat(self.corner, index.size))
-        at = log_start[chosen, None], start_c[chosen, None]
-        corner[chosen] = (outer.take(chosen).log_cdf(*at) + inner.take(chosen).log_cdf(*at))[:, 0]
+        corner = np.full(level.size, -np.inf)
+        has = np.flatnonzero(at.corner)
+        box = log_start[has, None], start_c[has, None]
+        corner[has] = (outer.take(has).log_cdf(*box) + inner.take(has).log_cdf(*box))[:, 0]
         right = np.full_like(left, np.pi / 2)
         if self.wedge.inverse is not None:
-            zero = np.zeros(rows.size)
+            zero = np.zeros(level.size)
             right = _angle(*self.wedge.inverse(level, zero, zero + 1))[:, None]
         area = _log_integral(log_integrand, left, np.maximum(left, right))
         return np.concatenate([area, corner]).reshape(2 * self.copies, index.size)

@@ -16,6 +16,10 @@ __all__ = ["first_guess", "shortest", "solve"]
 
 Array = NDArray[np.float64]
 POINTS = 14
+#: Relative gaps in the tail after which one more step of Newton, or of Halley, is exact in double
+#: precision: the errors left are of the order of the gap's square and of its cube.
+NEWTON_CLOSE, HALLEY_CLOSE = 1e-7, 1e-5
+ITERATIONS = 200
 
 
 def first_guess(rates: IndependentRates, measure: Measure, index: Array, q: Array) -> Array:
@@ -65,51 +69,59 @@ def solve(
     limits : tuple of float
         The range of the measure.
     """
-    low, high = np.full(q.size, limits[0]), np.full(q.size, limits[1])
-    level = np.where((guess > low) & (guess < high) & np.isfinite(guess), guess, np.nan)
-    level = np.where(np.isnan(level), _inside(low, high, np.ones(q.size)), level)
+    result = np.empty(q.size)
+    which = np.arange(q.size)
     upper = q > 0.5
-    todo = np.arange(q.size)
+    sign, want = np.where(upper, 1.0, -1.0), np.where(upper, tail, q)
+    low, high = np.full(q.size, limits[0]), np.full(q.size, limits[1])
+    good = (guess > low) & (guess < high)
+    x = guess if good.all() else np.where(good, guess, _inside(low, high, np.ones(q.size)))
     last_x, last_slope = np.full(q.size, np.nan), np.full(q.size, np.nan)
     tried = np.zeros(q.size, bool)
-    for _ in range(200):
-        x = level[todo]
-        sf, pdf = evaluate(todo, x)
-        have, want = np.where(upper[todo], sf, 1 - sf), np.where(upper, tail, q)[todo]
-        sign = np.where(upper[todo], 1.0, -1.0)
-        right_of = np.where(upper[todo], sf < want, 1 - sf > want)
-        high[todo] = np.where(right_of, np.minimum(high[todo], x), high[todo])
-        low[todo] = np.where(right_of, low[todo], np.maximum(low[todo], x))
+    for _ in range(ITERATIONS):
+        sf, pdf = evaluate(which, x)
+        have = np.where(upper, sf, 1 - sf)
+        right_of = (have < want) == upper
+        np.minimum(high, x, out=high, where=right_of)
+        np.maximum(low, x, out=low, where=~right_of)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             gap = np.log(have / want)
-            scale = have / pdf
-            # Halley's step, with the second derivative from the slopes of the last two points.
-            slope = -sign / scale
-            bend = (slope - last_slope[todo]) / (x - last_x[todo])
+            slope = -sign * pdf / have
+            scale = np.abs(1 / slope)
             newton = -gap / slope
-            halley = newton / np.maximum(1 - gap * bend / (2 * slope**2), 0.5)
-            new = x + np.where(np.isfinite(halley), halley, newton)
-        floor, ceiling = low[todo], high[todo]
-        good = (new > floor) & (new < ceiling)
-        closed = np.nextafter(floor, np.inf) >= ceiling
-        done = (good & (np.abs(gap) < 1e-7)) | (gap == 0) | closed
+            # Halley's step, with the second derivative from the slopes of the last two points.
+            bend = (slope - last_slope) / (x - last_x)
+            step = newton / np.maximum(1 - gap * bend / (2 * slope**2), 0.5)
+        halley = np.isfinite(step)
+        new = x + np.where(halley, step, newton)
+        good = (new > low) & (new < high)
+        close = np.abs(gap) < np.where(halley, HALLEY_CLOSE, NEWTON_CLOSE)
+        done = (good & close) | (gap == 0) | (np.nextafter(low, np.inf) >= high)
         if not good.all():
             # An atom may hold q: the lowest value itself is tried before the bracket is cut.
-            atom = ~good & (floor == limits[0]) & np.isfinite(floor) & ~tried[todo]
-            tried[todo[atom]] = True
-            within = _inside(floor, ceiling, np.where(scale > 0, scale, 1.0))
-            new = np.where(good, new, np.where(atom, floor, within))
-        last_x[todo], last_slope[todo] = x, slope
-        level[todo] = np.where(gap == 0, x, new)
-        todo = todo[~done]
-        if todo.size == 0:
-            return level
-    return level
+            atom = ~good & (low == limits[0]) & np.isfinite(low) & ~tried
+            tried |= atom
+            new = np.where(good, new, np.where(atom, low, _inside(low, high, scale)))
+        new = np.where(gap == 0, x, new)
+        last_x, last_slope, x = x, slope, new
+        if done.any():
+            result[which[done]] = new[done]
+            if done.all():
+                return result
+            keep = ~done
+            which, x, upper, sign, want, low, high, last_x, last_slope, tried = (
+                part[keep]
+                for part in (
+                    which, x, upper, sign, want, low, high, last_x, last_slope, tried,
+                )
+            )  # fmt: skip
+    result[which] = x
+    return result
 
 
 def _inside(low: Array, high: Array, scale: Array) -> Array:
     """Return a point inside brackets that may be infinite on either side."""
-    scale = np.where(np.isfinite(scale), scale, 1.0)
+    scale = np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
     with np.errstate(invalid="ignore"):
         middle = (low + high) / 2
         middle = np.where(np.isposinf(high), low + np.abs(low) + scale, middle)
