@@ -54,10 +54,12 @@ DESIGNS: dict[str, dict[str, tuple[str, ...]]] = {
         "sees": (
             "batches of fixed size (without replacement) accounted as Poisson samples, while the "
             "noise multiplier is below about 2",
-            "noise that is too small",
+            "noise that is too small, in full-batch training",
         ),
         "blind_to": (
             "sampling without replacement under larger noise",
+            "noise that is too small under Poisson sampling, where the number of copies in a batch "
+            "hides it (use design 'coordinate')",
             "norms that leave the biases out (use design 'bias')",
         ),
     },

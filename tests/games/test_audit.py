@@ -75,6 +75,7 @@ def test_too_little_noise_by_the_root_of_2():
         ("shared class noise", "bias", True),
         ("same noise", "coordinate", False),
         ("clip after averaging", "bias", False),
+        ("sigma/2", "copies", True),
     ],
 )
 def test_designs_see_what_they_say(bug, design, seen):
@@ -89,6 +90,8 @@ def test_designs_see_what_they_say(bug, design, seen):
         ("without replacement", "copies", True),
         ("without replacement", "coordinate", False),
         ("shuffle", "copies", True),
+        ("sigma/2", "copies", False),
+        ("sigma/2", "coordinate", True),
     ],
 )
 def test_sampling(bug, design, seen):
