@@ -6,7 +6,7 @@ the conjugate one; a prior whose posterior is not a Beta becomes another margina
 changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
@@ -143,14 +143,15 @@ class BetaRate:
         return np.log(np.sum(np.exp(log_kernel) * weight, axis=1) * (high - low))
 
     @cached_property
-    def _kernel(self) -> tuple[Array, ...]:
-        """Exponents and mode of the θ-density x^(a−½) (1−x)^(b−½), as columns."""
+    def _kernel(self) -> Array:
+        """Exponents and mode of the θ-density x^(a−½) (1−x)^(b−½), shape (7, size, 1)."""
         p, q = (self.a - 0.5)[:, None], (self.b - 0.5)[:, None]
         total = p + q
         inside = (p >= 0) & (q >= 0) & (total > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             m, mc = np.where(inside, p / total, 0.5), np.where(inside, q / total, 0.5)
-        return p, q, m, mc, np.where(m == 0, 1, m), np.where(mc == 0, 1, mc), inside
+        divide_m, divide_mc = np.where(m == 0, 1, m), np.where(mc == 0, 1, mc)
+        return np.stack([p, q, m, mc, divide_m, divide_mc, inside])
 
     def _log_kernel(self, x: Array, xc: Array) -> Array:
         p, q, m, mc, divide_m, divide_mc, inside = self._kernel
@@ -161,7 +162,7 @@ class BetaRate:
             result = special.xlog1py(p, step / divide_m) + special.xlog1py(q, -step / divide_mc)
             if not inside.all():
                 plain = special.xlogy(p, x) + special.xlogy(q, xc)
-                result = np.where(inside, result, plain)
+                result = np.where(inside > 0, result, plain)
         return result
 
     def log_density(self, x: Array, xc: Array) -> Array:
@@ -203,14 +204,13 @@ class BetaRate:
     def mirrored(self) -> "BetaRate":
         """Return the Beta of the complement."""
         low, high = self.support
-        p, q, m, mc, divide_m, divide_mc, inside = self._kernel
         return self._made(
             a=self.b,
             b=self.a,
             smooth=self.smooth,
             support=(np.pi / 2 - high, np.pi / 2 - low),
             _log_norm=self._log_norm,
-            _kernel=(q, p, mc, m, divide_mc, divide_m, inside),
+            _kernel=self._kernel[[1, 0, 3, 2, 5, 4, 6]],
         )
 
     def take(self, index: Any) -> "BetaRate":
@@ -220,23 +220,20 @@ class BetaRate:
             b=self.b[index],
             smooth=self.smooth,
             _log_norm=self._log_norm[index],
-            _kernel=tuple(part[index] for part in self._kernel),
+            _kernel=self._kernel[:, index],
         )
 
     @staticmethod
     def join(rates: Sequence["BetaRate"]) -> "BetaRate":
         """Return one marginal with the tallies of all."""
-
-        def stacked(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
-            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-
+        low, high = zip(*(rate.support for rate in rates), strict=True)
         return BetaRate._made(
             a=np.concatenate([rate.a for rate in rates]),
             b=np.concatenate([rate.b for rate in rates]),
             smooth=all(rate.smooth for rate in rates),
-            support=stacked(rate.support for rate in rates),
+            support=(np.concatenate(low), np.concatenate(high)),
             _log_norm=np.concatenate([rate._log_norm for rate in rates]),
-            _kernel=stacked(rate._kernel for rate in rates),
+            _kernel=np.concatenate([rate._kernel for rate in rates], axis=1),
         )
 
     @staticmethod
@@ -300,8 +297,12 @@ class IndependentRates:
 
     def oriented(self, outer: str, mirrored: bool) -> tuple[RateMarginal, RateMarginal]:
         """Return the (outer, inner) marginals of a wedge."""
-        pair = (self.fnr, self.fpr) if outer == "fnr" else (self.fpr, self.fnr)
-        return (pair[0].mirrored(), pair[1].mirrored()) if mirrored else pair
+        fnr, fpr = self._mirrored if mirrored else (self.fnr, self.fpr)
+        return (fnr, fpr) if outer == "fnr" else (fpr, fnr)
+
+    @cached_property
+    def _mirrored(self) -> tuple[RateMarginal, RateMarginal]:
+        return self.fnr.mirrored(), self.fpr.mirrored()
 
 
 def check_prior(prior: Prior) -> dict[str, tuple[float, float]]:
