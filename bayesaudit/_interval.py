@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
+from bayesaudit._plain import plain
 
 __all__ = ["Interval"]
 
@@ -51,18 +51,11 @@ class Interval:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types; an infinite end is ``None``."""
         return {
-            "lower": _plain(self.lower),
-            "upper": _plain(self.upper),
+            "lower": plain(self.lower),
+            "upper": plain(self.upper),
             "prob": self.prob,
             "kind": self.kind,
             "statement": self.statement,
             "method": self.method,
             "guarantee": self.guarantee,
         }
-
-
-def _plain(value: Any) -> Any:
-    array = np.asarray(value, float)
-    if array.ndim == 0:
-        return float(array) if np.isfinite(array) else None
-    return [_plain(item) for item in array]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_integers, check_prob, check_probability
-from bayesaudit._interval import _plain
+from bayesaudit._plain import plain
 from bayesaudit.calibration._methods import Method, check_method, ends, sides
 from bayesaudit.calibration._outcomes import Outcomes
 from bayesaudit.measures import Measure
@@ -257,6 +257,6 @@ def _name(method: Method) -> str:
 def _as_dict(result: Any) -> dict[str, Any]:
     values = {field.name: getattr(result, field.name) for field in fields(result)}
     return {
-        name: value if isinstance(value, str | float) else _plain(value)
+        name: value if isinstance(value, str | float) else plain(value)
         for name, value in values.items()
     }

@@ -1,29 +1,15 @@
 """What every command prints: JSON without NaN or infinity, aligned tables, warnings on stderr."""
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from bayesaudit._plain import plain
 from bayesaudit._version import __version__
 
-__all__ = ["SCHEMA_VERSION", "emit_json", "envelope", "format_table", "plain", "print_warnings"]
+__all__ = ["SCHEMA_VERSION", "emit_json", "envelope", "format_table", "print_warnings"]
 
 SCHEMA_VERSION = 1
-
-
-def plain(value: Any) -> Any:
-    """Turn NumPy values into plain JSON types; NaN and infinity become ``None``."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be loaded here
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def envelope(*, inputs: dict, results: dict, warnings: Iterable[str]) -> dict:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob, check_probability
+from bayesaudit._plain import plain
 from bayesaudit._quadrature import legendre_rule
 from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import rectangle
@@ -83,7 +84,7 @@ class EpsilonCurve:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON types; an infinite end is ``None``."""
         return {
-            **{name: _plain(values) for name, values in self.columns().items()},
+            **{name: plain(values) for name, values in self.columns().items()},
             "prob": self.prob,
             "kind": self.kind,
             "pointwise_mass": self.pointwise_mass,
@@ -91,10 +92,6 @@ class EpsilonCurve:
             "direction": self.direction,
             "counts": None if self.counts is None else self.counts.to_dict(),
         }
-
-
-def _plain(values: Array) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def epsilon_curve(

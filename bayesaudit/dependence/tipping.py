@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_number, check_prob
+from bayesaudit._plain import plain
 from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
@@ -86,7 +87,7 @@ class TippingCurve:
         rows = zip(self.icc, self.lower, self.upper, self.median, strict=True)
         return {
             "points": [
-                dict(zip(("icc", "lower", "upper", "median"), map(_plain, row), strict=True))
+                dict(zip(("icc", "lower", "upper", "median"), map(plain, row), strict=True))
                 for row in rows
             ],
             "prob": self.prob,
@@ -95,10 +96,6 @@ class TippingCurve:
             "identified": self.identified,
             "message": self.message,
         }
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def tipping_point(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_probability
+from bayesaudit._plain import plain
 from bayesaudit.posteriors._error import ess, mean_error, share_error, share_ess
 from bayesaudit.rates import check_prior
 
@@ -123,18 +124,12 @@ class CrossCheck:
         return {
             "passed": self.passed,
             "reason": self.reason,
-            **{name: _plain(getattr(self, name)) for name in numbers},
+            **{name: plain(getattr(self, name)) for name in numbers},
             "rows": [
-                {name: _plain(getattr(row, name)) for name in CrossCheckRow.__slots__}
+                {name: plain(getattr(row, name)) for name in CrossCheckRow.__slots__}
                 for row in self.rows
             ],
         }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value
 
 
 def cross_check(

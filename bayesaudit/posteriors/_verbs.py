@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob
 from bayesaudit._interval import Interval, Kind
+from bayesaudit._plain import plain
 from bayesaudit.measures import Measure
 
-__all__ = ["Posterior", "plain", "probabilities"]
+__all__ = ["Posterior", "probabilities"]
 
 Array = NDArray[np.float64]
 
@@ -131,18 +132,14 @@ class Posterior(ABC):
         if self.shape:
             raise ValueError(f"to_dict is of one tally, got the shape {self.shape}.")
         lower, upper = self.interval(prob)
-        return plain(
-            lower=lower,
-            upper=upper,
-            median=self.median(),
-            mean=self.mean(),
-            prob_zero=self.prob_zero,
-        )
-
-
-def plain(**values: Any) -> dict[str, float | None]:
-    """Return floats, with ``None`` for what is not finite."""
-    return {name: float(value) if np.isfinite(value) else None for name, value in values.items()}
+        summary = {
+            "lower": lower,
+            "upper": upper,
+            "median": self.median(),
+            "mean": self.mean(),
+            "prob_zero": self.prob_zero,
+        }
+        return plain(summary)
 
 
 def probabilities(q: ArrayLike, name: str) -> Array:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice
+from bayesaudit._plain import plain
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors._density import bandwidth, kernel_mean
 from bayesaudit.posteriors._error import mean_error, quantile_error, share_error
 from bayesaudit.posteriors._measured import add_measures, measure_draws
-from bayesaudit.posteriors._verbs import Posterior, plain, probabilities
+from bayesaudit.posteriors._verbs import Posterior, probabilities
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -252,12 +253,11 @@ class DrawsPosterior(Posterior):
             Mass of the equal-tailed interval.
         """
         tail = (1 - prob) / 2
-        return super().to_dict(prob) | {
-            "mcse": plain(
-                lower=self.mcse("quantile", tail),
-                upper=self.mcse("quantile", 1 - tail),
-                median=self.mcse("median"),
-                mean=self.mcse("mean"),
-                prob_zero=self.mcse("prob_zero"),
-            )
+        errors = {
+            "lower": self.mcse("quantile", tail),
+            "upper": self.mcse("quantile", 1 - tail),
+            "median": self.mcse("median"),
+            "mean": self.mcse("mean"),
+            "prob_zero": self.mcse("prob_zero"),
         }
+        return super().to_dict(prob) | {"mcse": plain(errors)}

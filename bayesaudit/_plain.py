@@ -1,0 +1,19 @@
+"""Results as plain JSON types; light, so that the command line loads no NumPy for it."""
+
+import math
+from typing import Any
+
+__all__ = ["plain"]
+
+
+def plain(value: Any) -> Any:
+    """Turn NumPy values into plain JSON types; NaN and infinity become ``None``."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be loaded here
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
