@@ -26,10 +26,10 @@ _EXPORTS: dict[str, str] = {
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
-    "BetaBinomialRate": "clustered",
-    "beta_binomial_rates": "clustered",
-    "ModelComparison": "comparison",
-    "compare": "comparison",
+    "BetaBinomialRate": "rates",
+    "beta_binomial_rates": "rates",
+    "ModelComparison": "dependence",
+    "compare": "dependence",
     "read_attack": "reading",
     "OperatingPoint": "roc",
     "RocCurve": "roc",
@@ -71,17 +71,21 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
-    from bayesaudit.clustered import BetaBinomialRate, beta_binomial_rates
-    from bayesaudit.comparison import ModelComparison, compare
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
+    from bayesaudit.dependence import ModelComparison, compare
     from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
     from bayesaudit.intervals import confidence_interval, rectangle
     from bayesaudit.measures import Advantage, Epsilon, GaussianMu, Measure, boundary_polygon
     from bayesaudit.posteriors import ExactPosterior, Posterior, posterior
     from bayesaudit.posteriors.draws import DrawsPosterior, add_measures
     from bayesaudit.posteriors.two_direction import two_direction_bound
-    from bayesaudit.rates import BetaRate, IndependentRates
+    from bayesaudit.rates import (
+        BetaBinomialRate,
+        BetaRate,
+        IndependentRates,
+        beta_binomial_rates,
+    )
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import load, sample, save

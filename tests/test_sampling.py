@@ -188,7 +188,7 @@ def test_a_model_of_ones_own_by_pymc_itself_in_silence(capfd):
 
 
 def test_progress_goes_to_standard_error(compiled, capfd):
-    from bayesaudit._settings import Settings
+    from bayesaudit.sampling._settings import Settings
 
     for progress in (False, True):
         settings = Settings(4000, 1000, 4, 0.9, 1, "nutpie", 1, progress)

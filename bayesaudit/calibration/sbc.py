@@ -186,7 +186,7 @@ def _prior_predictive(model: "pm.Model", replicates: int, seed: int) -> list[tup
     """Truths and data of the model's own prior predictive distribution."""
     import pymc as pm
 
-    from bayesaudit._model_groups import quiet_pymc
+    from bayesaudit.sampling._model_groups import quiet_pymc
 
     containers = _containers(model)
     for name in ("fnr", "fpr"):

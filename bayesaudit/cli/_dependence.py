@@ -31,7 +31,7 @@ def add_dependence_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _icc_prior(text: str) -> Any:
-    from bayesaudit.clustered.priors import check_icc_prior
+    from bayesaudit.rates import check_icc_prior
 
     value: Any = text
     if text not in ("default", "uniform"):
@@ -98,10 +98,10 @@ def dependence_results(
     counts: Any, measure: Any, prob: float, *, prior: Any, icc_prior: Any
 ) -> dict[str, Any]:
     """Return what the data say of dependence within a model, as the JSON holds it."""
-    from bayesaudit.clustered import check_icc_prior
-    from bayesaudit.comparison import compare
     from bayesaudit.dependence import icc, tipping_point
+    from bayesaudit.dependence.comparison import compare
     from bayesaudit.dependence.tipping import NOT_IDENTIFIED, ONE_RUN_AUDITS
+    from bayesaudit.rates import check_icc_prior
 
     found = icc(counts, prob)
     side = {name: getattr(found, name).to_dict() for name in ("fnr", "fpr")}

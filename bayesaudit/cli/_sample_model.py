@@ -79,7 +79,7 @@ def add_candidate(
     args: argparse.Namespace, name: str, attack: Any, dt: Any, results: dict, notes: list[str]
 ) -> None:
     """Put the sampled model beside the others: its interval, and its place in the comparison."""
-    from bayesaudit.comparison import compare
+    from bayesaudit.dependence.comparison import compare
 
     for place in results.get("by_delta") or [results]:
         draws = place["epsilon"]["draws"]

@@ -1,12 +1,13 @@
 """Dependent samples: trials that share a trained model.
 
 How large the intra-model correlation is (`icc`), whether the independent model survives
-(`dispersion_test`), what an interval would be at correlations the data cannot tell apart
+(`dispersion_test`, `compare`), what an interval would be at correlations the data cannot tell apart
 (`tipping_point`), frequentist companions (`cluster_bootstrap`, `xbern_interval`), and the epsilon
 of the mechanism behind several attacks (`mechanism_posterior`).
 """
 
 from bayesaudit.dependence.bootstrap import cluster_bootstrap
+from bayesaudit.dependence.comparison import ModelComparison, compare
 from bayesaudit.dependence.dispersion import DispersionTest, dispersion_test
 from bayesaudit.dependence.icc import ICC, SideICC, icc
 from bayesaudit.dependence.loo import loo_by_model
@@ -18,9 +19,11 @@ __all__ = [
     "ICC",
     "DispersionTest",
     "MechanismPosterior",
+    "ModelComparison",
     "SideICC",
     "TippingCurve",
     "cluster_bootstrap",
+    "compare",
     "dispersion_test",
     "icc",
     "loo_by_model",

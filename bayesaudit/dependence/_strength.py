@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayesaudit.clustered._chebyshev import clenshaw, coefficients, lobatto
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon
 from bayesaudit.posteriors import posterior
+from bayesaudit.rates._chebyshev import clenshaw, coefficients, lobatto
 
 __all__ = ["StrengthLikelihood"]
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from bayesaudit._checks import check_integers, check_nonnegative, check_prob
 from bayesaudit._interval import Interval
-from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
+from bayesaudit.rates import check_models
 
 __all__ = ["cluster_bootstrap"]
 

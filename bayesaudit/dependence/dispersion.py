@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers
-from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
-from bayesaudit.rates import Prior, check_prior
+from bayesaudit.rates import Prior, check_models, check_prior
 
 __all__ = ["DispersionTest", "dispersion_test"]
 

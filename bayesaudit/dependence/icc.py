@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_prob
-from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
+from bayesaudit.rates import check_models
 
 __all__ = ["ICC", "SideICC", "icc"]
 

@@ -8,11 +8,10 @@ from scipy import special
 
 from bayesaudit._checks import check_choice
 from bayesaudit._quadrature import legendre_rule
-from bayesaudit.clustered import ICCPrior, check_icc_prior, check_models
-from bayesaudit.clustered._likelihood import log_rising
-from bayesaudit.clustered._marginal import Integrand, tabulate
 from bayesaudit.counts import AttackCounts
-from bayesaudit.rates import Prior, check_prior
+from bayesaudit.rates import ICCPrior, Prior, check_icc_prior, check_models, check_prior
+from bayesaudit.rates._likelihood import log_rising
+from bayesaudit.rates._marginal import Integrand, tabulate
 
 __all__ = ["loo_by_model"]
 

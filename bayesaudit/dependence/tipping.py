@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from bayesaudit._checks import check_number, check_prob
 from bayesaudit._plain import plain
-from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
-from bayesaudit.rates import Prior
+from bayesaudit.rates import Prior, check_models
 
 __all__ = ["NOT_IDENTIFIED", "ONE_RUN_AUDITS", "TippingCurve", "tipping_point"]
 

@@ -8,9 +8,9 @@ from scipy import special
 
 from bayesaudit._checks import check_integers, check_number, check_prob
 from bayesaudit._interval import Interval
-from bayesaudit.clustered import check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
+from bayesaudit.rates import check_models
 
 __all__ = ["xbern_bound", "xbern_interval"]
 

@@ -8,10 +8,10 @@ import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.dist_math import normal_lcdf
 
-from bayesaudit.clustered import check_icc_prior, check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.models.independent import LARGEST
 from bayesaudit.models.priors import RatePrior
+from bayesaudit.rates import check_icc_prior, check_models
 
 __all__ = ["SIDES", "count_data", "create_share", "per_model", "probit", "share_priors"]
 

@@ -3,12 +3,19 @@
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayesaudit._checks import check_choice
-from bayesaudit.clustered import ICCPrior, beta_binomial_rates, check_icc_prior, check_models
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors._verbs import Posterior
 from bayesaudit.posteriors.exact import ExactPosterior
-from bayesaudit.rates import IndependentRates, Prior, conjugate_rates
+from bayesaudit.rates import (
+    ICCPrior,
+    IndependentRates,
+    Prior,
+    beta_binomial_rates,
+    check_icc_prior,
+    check_models,
+    conjugate_rates,
+)
 
 if TYPE_CHECKING:
     from bayesaudit.posteriors.draws import DrawsPosterior
@@ -55,7 +62,7 @@ def posterior(
 
     See Also
     --------
-    bayesaudit.clustered.beta_binomial_rates : the marginals behind "beta-binomial".
+    bayesaudit.rates.beta_binomial_rates : the marginals behind "beta-binomial".
 
     Examples
     --------

@@ -7,11 +7,10 @@ import numpy as np
 
 from bayesaudit._checks import check_prob
 from bayesaudit._interval import Interval
-from bayesaudit.clustered import ICCPrior
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon
 from bayesaudit.posteriors import posterior
-from bayesaudit.rates import Prior
+from bayesaudit.rates import ICCPrior, Prior
 
 __all__ = ["two_direction_bound"]
 

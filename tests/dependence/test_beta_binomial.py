@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 import bayesaudit as ba
-from bayesaudit.clustered._likelihood import RisingFactorials, log_rising
 from bayesaudit.rates import RateMarginal
+from bayesaudit.rates._likelihood import RisingFactorials, log_rising
 
 EPSILON = ba.Epsilon(1e-5)
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._quadrature import legendre_rule
-from bayesaudit.clustered._chebyshev import coefficients, lobatto, matrix
-from bayesaudit.clustered._likelihood import BetaBinomialLikelihood
+from bayesaudit.rates._chebyshev import coefficients, lobatto, matrix
+from bayesaudit.rates._likelihood import BetaBinomialLikelihood
 
 __all__ = ["Integrand", "MarginalTable", "tabulate"]
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesaudit.clustered import ICCPrior, check_models
 from bayesaudit.counts import AttackCounts
 from bayesaudit.dependence.dispersion import DispersionTest, dispersion_test
 from bayesaudit.dependence.icc import ICC, icc
 from bayesaudit.dependence.loo import loo_by_model
-from bayesaudit.rates import Prior
+from bayesaudit.rates import ICCPrior, Prior, check_models
 
 if TYPE_CHECKING:
     import pandas as pd

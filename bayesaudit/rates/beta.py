@@ -15,23 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bayesaudit._checks import check_number
 from bayesaudit._quadrature import legendre_rule, tanh_sinh_rule
 from bayesaudit.counts import AttackCounts
+from bayesaudit.rates.priors import Prior, check_prior
 
 __all__ = [
     "BetaRate",
     "IndependentRates",
-    "Prior",
     "RateMarginal",
-    "check_prior",
     "conjugate_rates",
 ]
 
 Array = NDArray[np.float64]
-#: "jeffreys", "uniform", (a, b) for both rates, or {"fnr": (a, b), "fpr": (a, b)}.
-Prior = str | tuple[float, float] | dict[str, Any]
-
 #: Tail mass outside `support`; beyond it a density contributes nothing in double precision.
 SUPPORT_TAIL = 1e-17
 
@@ -303,47 +298,6 @@ class IndependentRates:
     @cached_property
     def _mirrored(self) -> tuple[RateMarginal, RateMarginal]:
         return self.fnr.mirrored(), self.fpr.mirrored()
-
-
-def check_prior(prior: Prior) -> dict[str, tuple[float, float]]:
-    """Return the Beta prior of each rate as ``{"fnr": (a, b), "fpr": (a, b)}``.
-
-    Parameters
-    ----------
-    prior : {"jeffreys", "uniform"} or tuple or dict
-        "jeffreys" is Beta(½, ½) and "uniform" Beta(1, 1) for both rates; a pair (a, b) serves both;
-        a dict names a prior per rate.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the prior is none of these, or a shape parameter is not > 0 and finite.
-
-    Examples
-    --------
-    >>> check_prior({"fnr": "jeffreys", "fpr": (1, 3)})
-    {'fnr': (0.5, 0.5), 'fpr': (1.0, 3.0)}
-    """
-    if isinstance(prior, dict):
-        if set(prior) != {"fnr", "fpr"}:
-            raise ValueError(f"prior must name 'fnr' and 'fpr', got {sorted(map(str, prior))}.")
-        return {rate: _beta_shapes(prior[rate], f"prior[{rate!r}]") for rate in ("fnr", "fpr")}
-    shapes = _beta_shapes(prior, "prior")
-    return {"fnr": shapes, "fpr": shapes}
-
-
-def _beta_shapes(prior: Any, name: str) -> tuple[float, float]:
-    named = {"jeffreys": (0.5, 0.5), "uniform": (1.0, 1.0)}
-    if isinstance(prior, str):
-        if prior not in named:
-            raise ValueError(f"{name} must be 'jeffreys', 'uniform' or a pair, got {prior!r}.")
-        return named[prior]
-    if not isinstance(prior, tuple | list | np.ndarray) or len(prior) != 2:
-        raise ValueError(f"{name} must be 'jeffreys', 'uniform' or a pair (a, b), got {prior!r}.")
-    shapes = tuple(check_number(value, name) for value in prior)
-    if not all(0 < value < np.inf for value in shapes):
-        raise ValueError(f"{name} must have finite shape parameters > 0, got {prior!r}.")
-    return shapes
 
 
 def conjugate_rates(counts: AttackCounts, prior: Prior = "jeffreys") -> IndependentRates:

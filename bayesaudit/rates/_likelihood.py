@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayesaudit.clustered._chebyshev import clenshaw, coefficients, lobatto
+from bayesaudit.rates._chebyshev import clenshaw, coefficients, lobatto
 
 __all__ = ["BetaBinomialLikelihood", "log_rising"]
 

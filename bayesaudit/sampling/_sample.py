@@ -1,8 +1,4 @@
-"""Sampling: the only place where draws are made.
-
-`sample` takes counts or a PyMC model and returns one ``xarray.DataTree``; `compile_model` serves
-many data sets of one model without compiling again.
-"""
+"""From counts or a model to a tree of draws, and compiled models that are fitted again."""
 
 import contextlib
 import sys
@@ -13,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesaudit._checks import check_choice
-from bayesaudit._conjugate import closed_form_groups, conjugate_posterior
-from bayesaudit._settings import PRIOR_DRAWS, Settings
-from bayesaudit._trees import build_tree, dataset, load, save
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.rates import check_prior
+from bayesaudit.sampling._conjugate import closed_form_groups, conjugate_posterior
+from bayesaudit.sampling._settings import PRIOR_DRAWS, Settings
+from bayesaudit.sampling._trees import build_tree, dataset
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["GROUPS", "CompiledAudit", "compile_model", "load", "sample", "save"]
+__all__ = ["GROUPS", "CompiledAudit", "compile_model", "sample"]
 
 #: Compiled independent models by form, so that another tally of the same form costs a tenth of a
 #: second: compiling takes seconds and does not depend on the counts.
@@ -263,7 +259,7 @@ class CompiledAudit:
 
     def sample(self, *, settings: Settings, groups: tuple[str, ...], **root: Any) -> "xr.DataTree":
         """Fit the model to its own data and add the other groups; `bayesaudit.sample` calls it."""
-        from bayesaudit._model_groups import model_data, model_groups
+        from bayesaudit.sampling._model_groups import model_data, model_groups
 
         built = self.fit(settings)
         with _exact_arithmetic():
@@ -369,7 +365,7 @@ class _Progress:
 def _run_pymc(model: "pm.Model", settings: Settings) -> dict[str, "xr.Dataset"]:
     import pymc as pm
 
-    from bayesaudit._model_groups import quiet_pymc
+    from bayesaudit.sampling._model_groups import quiet_pymc
 
     with quiet_pymc(not settings.progress):
         tree = pm.sample(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesaudit._checks import check_choice, check_number
-from bayesaudit._trees import describe
+from bayesaudit.sampling._trees import describe
 
 __all__ = ["PRIOR_DRAWS", "Settings"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayesaudit._trees import dataset
 from bayesaudit.counts import AttackCounts
+from bayesaudit.sampling._trees import dataset
 
 if TYPE_CHECKING:
     import xarray as xr

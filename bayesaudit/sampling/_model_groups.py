@@ -13,8 +13,8 @@ import xarray as xr
 from pymc.backends.arviz import find_constants, find_observations
 from pymc.stats import compute_log_likelihood, compute_log_prior
 
-from bayesaudit._settings import PRIOR_DRAWS, Settings
-from bayesaudit._trees import build_tree
+from bayesaudit.sampling._settings import PRIOR_DRAWS, Settings
+from bayesaudit.sampling._trees import build_tree
 
 __all__ = ["model_data", "model_groups", "quiet_pymc"]
 
