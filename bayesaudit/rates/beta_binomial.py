@@ -1,4 +1,4 @@
-"""Population rates of trials that share a trained model: the marginals, and how counts give them."""
+"""Population rates of trials that share a model: the marginals, and how counts give them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
