@@ -1,6 +1,5 @@
 """What each strategy does with the scores, and the result that says what it promises."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,8 +8,9 @@ import numpy as np
 
 from bayesaudit._checks import check_integers
 from bayesaudit._interval import Interval
+from bayesaudit._result import Result
 from bayesaudit.counts import AttackCounts
-from bayesaudit.measures import Epsilon, Measure
+from bayesaudit.measures import Measure
 from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds._band import confidence_band
@@ -36,7 +36,7 @@ NOT_A_BOUND = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThresholdBound:
+class ThresholdBound(Result):
     """A lower bound on a measure, and the strategy that chose its threshold.
 
     Parameters
@@ -82,6 +82,14 @@ class ThresholdBound:
     random_seed: int | None = None
     warnings: tuple[str, ...] = ()
 
+    _omit = ("rows",)
+    _also = ("statement", "is_bound", "measure=measure.name", "delta")
+
+    @property
+    def delta(self) -> float | None:
+        """The measure's δ; ``None`` for one that has none."""
+        return getattr(self.measure, "delta", None)
+
     @property
     def is_bound(self) -> bool:
         """Whether the number is a bound at all: not for "optimistic"."""
@@ -103,26 +111,6 @@ class ThresholdBound:
             method=f"{self.strategy} ({self.method})",
             guarantee=self.guarantee,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a lower end or a threshold that is not finite is ``None``."""
-        finite = self.threshold is not None and math.isfinite(self.threshold)
-        return {
-            "lower": self.lower if math.isfinite(self.lower) else None,
-            "strategy": self.strategy,
-            "method": self.method,
-            "statement": self.statement,
-            "guarantee": self.guarantee,
-            "is_bound": self.is_bound,
-            "threshold": self.threshold if finite else None,
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "measure": self.measure.name,
-            "delta": self.measure.delta if isinstance(self.measure, Epsilon) else None,
-            "prob": self.prob,
-            "n_selection": self.n_selection,
-            "random_seed": self.random_seed,
-            "warnings": list(self.warnings),
-        }
 
 
 @dataclass(frozen=True, slots=True)
