@@ -15,7 +15,7 @@ from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds._band import confidence_band
 from bayesaudit.thresholds._points import Method, best_point, lower_bound
-from bayesaudit.thresholds._split import split_scores
+from bayesaudit.thresholds._split import declared_mask, selection_mask, split_scores
 
 __all__ = ["STRATEGIES", "Question", "Strategy", "ThresholdBound"]
 
@@ -65,6 +65,10 @@ class ThresholdBound(Result):
         Rows that served to choose the threshold alone.
     random_seed : int or None
         The seed of the splits; ``None`` where none is used.
+    frozen : bool
+        Whether the threshold stays the same as rows are added: "fixed", and "split" with a declared
+        selection part. Only then are the counts of successive looks those of one growing sample,
+        and only then does `calibration.anytime_bound` of `counts` hold at all looks at once.
     warnings : tuple of str
         What the reader must know.
     """
@@ -80,6 +84,7 @@ class ThresholdBound(Result):
     rows: AttackScores | None = None
     n_selection: int = 0
     random_seed: int | None = None
+    frozen: bool = False
     warnings: tuple[str, ...] = ()
 
     _omit = ("rows",)
@@ -127,7 +132,7 @@ class Question:
     def fixed(self, threshold: float) -> ThresholdBound:
         """Bound at a declared threshold."""
         lower = self._bound(self._data(self.scores, threshold))
-        return self._found("fixed", lower, threshold, self.scores.counts(threshold))
+        return self._found("fixed", lower, threshold, self.scores.counts(threshold), frozen=True)
 
     def band(self) -> ThresholdBound:
         """Bound at the best point of a simultaneous band."""
@@ -138,17 +143,20 @@ class Question:
         return self._found("band", lower, float(band.roc.threshold[index]), band.counts(index))
 
     def split(
-        self, strategy: Strategy, selection: float, count: int, random_seed: int
+        self, strategy: Strategy, selection: Any, count: int, random_seed: int
     ) -> ThresholdBound:
         """Bound on the rows that did not choose; the median of several such bounds."""
+        declared = declared_mask(self.scores, selection)
+        if declared is None:
+            seeds = np.random.SeedSequence(random_seed).spawn(count)
+            rngs = [np.random.default_rng(seed) for seed in seeds]
+            masks = [selection_mask(self.scores, selection, rng) for rng in rngs]
+        elif strategy == "split":
+            masks = [declared]
+        else:
+            raise ValueError(f'a declared selection part goes with "split", got {strategy!r}.')
+        parts = [split_scores(self.scores, self.measure, self.prob, mask) for mask in masks]
         significance = (1 - self.prob) / 2 * (count + 1) / (2 * count)
-        seeds = np.random.SeedSequence(random_seed).spawn(count)
-        parts = [
-            split_scores(
-                self.scores, self.measure, self.prob, selection, np.random.default_rng(seed)
-            )
-            for seed in seeds
-        ]
         threshold, rest = parts[0]
         if self.rates is not None:
             lower = self._bound(self._data(rest, threshold))
@@ -163,7 +171,8 @@ class Question:
             rest.counts(threshold) if single else None,
             rows=rest if single else None,
             n_selection=len(self.scores) - len(rest),
-            random_seed=random_seed,
+            random_seed=random_seed if declared is None else None,
+            frozen=declared is not None,
         )
 
     def bonferroni(self, grid: Any) -> ThresholdBound:
