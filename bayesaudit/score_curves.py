@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_choice, check_prob, check_probability
-from bayesaudit._result import Table
+from bayesaudit._result import Result, Table
 from bayesaudit.curves import dirichlet_supremum
 from bayesaudit.measures import Direction, Epsilon, GaussianMu
 from bayesaudit.posteriors._error import quantile_error
@@ -36,8 +36,8 @@ GRID = 401
 EXTRAPOLATED_DRAWS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class CurveEstimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class CurveEstimate(Result):
     """One number of a trade-off curve, and what it rests on.
 
     Parameters

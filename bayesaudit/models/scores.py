@@ -312,8 +312,8 @@ def score_containers(model: pm.Model, scores: AttackScores) -> dict[str, Any]:
     model : pymc.Model
         A model of this module.
     scores : AttackScores
-        Scores with the labels of the model's own; where the model has the scores row by row (Student
-        scores, or shifts of challenges), rows in the same order.
+        Scores with the labels of the model's own; where the model has the scores row by row
+        (Student scores, or shifts of challenges), rows in the same order.
 
     Returns
     -------
