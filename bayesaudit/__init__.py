@@ -40,6 +40,8 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "TradeoffPosterior": "score_curves",
+    "tradeoff_posterior": "score_curves",
     "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import load, sample, save
+    from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

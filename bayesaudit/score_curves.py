@@ -11,7 +11,7 @@ from scipy import special
 from bayesaudit._checks import check_choice, check_prob, check_probability
 from bayesaudit._result import Result, Table
 from bayesaudit.curves import dirichlet_supremum
-from bayesaudit.measures import Direction, Epsilon, GaussianMu
+from bayesaudit.measures import Direction, Epsilon
 from bayesaudit.posteriors._error import quantile_error
 from bayesaudit.score_laws import ScoreDraws
 from bayesaudit.scores import AttackScores
@@ -81,8 +81,8 @@ class TradeoffPosterior(Table):
     family : str
         "location", "binormal" or "student".
     estimates : tuple of CurveEstimate
-        TPR at the declared FPRs, μ, and for every δ the maximum of ε over thresholds, each with its
-        basis; after every ε the companions without a model of scores.
+        TPR at the declared FPRs, in the location model μ, and for every δ the maximum of ε over
+        thresholds, each with its basis; after every ε the companions without a model of scores.
     fpr : numpy.ndarray, shape (n_points,)
         False positive rates inside the support.
     fnr : numpy.ndarray, shape (3, n_points)
@@ -180,12 +180,16 @@ def tradeoff_posterior(
     -----
     In every draw the curve is known, so that the maximum over thresholds needs no correction for
     choosing, *given the model*. It runs over the thresholds of the support, where the data can
-    contradict the model. μ is the maximum of Φ⁻¹(1 − FPR) − Φ⁻¹(FNR) over the same thresholds; in
-    the location model they all have the same.
+    contradict the model. μ is given for the location model alone, whose thresholds all have the
+    same.
 
-    How far that holds was measured: see the tables of the notebook ``scores_in_pymc``. In truth the
-    90 % interval of μ in the location model covers at its level; a maximum over thresholds of a
-    binormal model is compared there with the true maximum over the same thresholds.
+    Coverage of 90 % intervals where the model is true, 400 audits each (Monte Carlo error .015), at
+    100, 500 and 2000 rows a side: μ of the location model .918, .900, .900; the maximum of ε over
+    thresholds inside the support, compared with the true maximum over the same thresholds, .923,
+    .888, .903 (location) and .890, .883, .895 (binormal). Where the model is false the intervals
+    fail, and the more rows the worse: at 2000 rows a side ε of the binormal model covers .00 under
+    tails of Student's t₃, .44 if 5 % of members lie far away, .59 if shifts of models are left out.
+    `bayesaudit.diagnose` is there to tell, and the notebook ``scores_in_pymc`` has the whole table.
 
     References
     ----------
@@ -221,8 +225,8 @@ def tradeoff_posterior(
     estimates = [
         _tpr(draws, rate, ends[0] <= rate <= ends[1], extrapolate, summary) for rate in rates
     ]
-    mu = GaussianMu().of(inside["fnr"], inside["fpr"], tpr=inside["tpr"], tnr=inside["tnr"])
-    estimates.append(summary.of("mu", None, mu.max(axis=1), INSIDE))
+    if draws.mu is not None:
+        estimates.append(summary.of("mu", None, draws.mu, INSIDE))
     for value in deltas:
         measure = Epsilon(value, direction)
         epsilon = measure.of(inside["fnr"], inside["fpr"], tpr=inside["tpr"], tnr=inside["tnr"])

@@ -13,18 +13,23 @@ from bayesaudit.models.independent import independent
 from bayesaudit.models.mechanism import mechanism
 from bayesaudit.models.priors import BetaPrior, RatePrior, create_rate, rate_priors
 from bayesaudit.models.probit_normal import probit_normal
+from bayesaudit.models.scores import binormal, location, score_containers, student
 
 __all__ = [
     "BetaPrior",
     "RatePrior",
     "beta_binomial",
+    "binormal",
     "build_model",
     "create_rate",
     "crossed",
     "independent",
     "load_builder",
+    "location",
     "mechanism",
     "probit_normal",
     "rate_priors",
+    "score_containers",
+    "student",
     "validate_model",
 ]

@@ -19,6 +19,7 @@ from bayesaudit.models._score_likelihood import (
     student_tails,
 )
 from bayesaudit.score_laws import (
+    SHIFTS,
     SIDES,
     ScoreData,
     Transform,
@@ -77,7 +78,7 @@ def location(
     pymc.Model
         With ``fnr``, ``fpr`` and their complements over the dim ``threshold`` (population rates,
         the shifts integrated out), ``location`` and ``scale`` over the dim ``side``, and ``mu``.
-        The settings are in ``audit_attrs``, from where they come to the attributes of a tree.
+        The scores, `support` and the transform are among the constants.
 
     Raises
     ------
@@ -282,7 +283,6 @@ def _build(
             pm.Deterministic("mu", (means[1] - means[0]) / total)
         for name, value in data.constants().items():
             pm.Data(name, value, dims="row" if np.ndim(value) else None)
-    model.audit_attrs = data.attrs(family)
     return model
 
 
@@ -297,7 +297,8 @@ def _rates(data: ScoreData, means: Any, scale: Any, nu: Any, shared: Any) -> Non
         node, weight = np.polynomial.hermite_e.hermegauss(NODES)
         shifted = at[..., None] - means[:, None] - pt.sqrt(shared) * node
         tails = student_tails(shifted / scale[:, None], nu[:, None])
-        below, above = ((tail * (weight / weight.sum())).sum(axis=-1) for tail in tails)
+        weight = weight / weight.sum()
+        below, above = (pt.clip((tail * weight).sum(axis=-1), 0.0, 1.0) for tail in tails)
     pm.Deterministic("fnr", below[:, 1], dims="threshold")
     pm.Deterministic("tpr", above[:, 1], dims="threshold")
     pm.Deterministic("fpr", above[:, 0], dims="threshold")
@@ -333,16 +334,16 @@ def score_containers(model: pm.Model, scores: AttackScores) -> dict[str, Any]:
     ['mean_member_observed', 'mean_non_member_observed', 'n_member', 'n_non_member', \
 'spread_observed']
     """
-    settings = model.audit_attrs
+    names = {variable.name for variable in model.data_vars}
+    held = {name: model[name].get_value() for name in ("latent_center", "latent_scale", "logit")}
     data = score_data(
         scores,
-        shifts=tuple(filter(None, settings["shifts"].split(","))),
+        shifts=[name for name in SHIFTS if f"sd_{name}" in model.named_vars],
         support=1,
         n_thresholds=2,
-        transform=settings["transform"],
-        units=tuple(float(model[f"latent_{name}"].get_value()) for name in ("center", "scale")),
+        transform="logit" if held["logit"] else "identity",
+        units=(float(held["latent_center"]), float(held["latent_scale"])),
     )
-    names = {variable.name for variable in model.data_vars}
     if "spread_observed" in names:
         held = statistics(data)
         return {

@@ -105,7 +105,7 @@ def conjugate_scores(
         posterior["mu"] = ("chain", "draw"), mu.reshape(shape)
     groups = {"posterior": posterior, "constant_data": _constants(data)}
     attrs = describe(
-        random_seed=str(seed), draws=draws, chains=chains, method="conjugate", **data.attrs(family)
+        random_seed=str(seed), draws=draws, chains=chains, method="conjugate", model=family
     )
     return build_tree(groups, attrs)
 

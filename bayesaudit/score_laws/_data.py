@@ -70,15 +70,6 @@ class ScoreData:
     transform: Transform
     support: int
 
-    def attrs(self, family: str) -> dict[str, Any]:
-        """Return what a tree says of the model: family, transform, support and shifts."""
-        return {
-            "model": family,
-            "transform": self.transform,
-            "support": self.support,
-            "shifts": ",".join(self.shifts),
-        }
-
     def constants(self) -> dict[str, Any]:
         """Return what a tree keeps of the data, for checks of fit and a curve's companions."""
         return {
@@ -87,6 +78,8 @@ class ScoreData:
             **{f"{name}_code": code for name, code in self.codes.items()},
             "latent_center": self.center,
             "latent_scale": self.scale,
+            "support": self.support,
+            "logit": int(self.transform == "logit"),
         }
 
 

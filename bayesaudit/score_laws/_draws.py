@@ -17,6 +17,8 @@ __all__ = ["ScoreDraws", "rates_of"]
 Array = NDArray[np.float64]
 #: Nodes of the integral over normal shifts of Student scores.
 NODES = 21
+#: Family -> the variable that only it has.
+FAMILIES = {"student": "nu", "location": "mu", "binormal": None}
 
 
 def _tails(x: Array, nu: Array | None) -> tuple[Array, Array]:
@@ -69,7 +71,8 @@ def rates_of(
             node, weight = np.polynomial.hermite_e.hermegauss(NODES)
             shifted = gap[..., None] - np.sqrt(shared)[:, None, None] * node
             parts = _tails(shifted / width[..., None], nu[:, side, None, None])
-            found.append(tuple(part @ (weight / weight.sum()) for part in parts))
+            weight = weight / weight.sum()
+            found.append(tuple(np.clip(part @ weight, 0.0, 1.0) for part in parts))
     (tnr, fpr), (fnr, tpr) = found
     return {"fnr": fnr, "tpr": tpr, "fpr": fpr, "tnr": tnr}
 
@@ -147,7 +150,9 @@ class ScoreDraws:
             return values.reshape(total, *values.shape[2:])[kept]
 
         center, unit = (float(constant[f"latent_{name}"]) for name in ("center", "scale"))
-        score, transform = constant["score"].values, str(dt.attrs["transform"])
+        score = constant["score"].values
+        transform = "logit" if int(constant["logit"]) else "identity"
+        families = [name for name, sign in FAMILIES.items() if sign is None or sign in posterior]
         return cls(
             location=read("location"),
             scale=read("scale"),
@@ -166,8 +171,8 @@ class ScoreDraws:
             center=center,
             unit=unit,
             transform=transform,
-            support=int(dt.attrs["support"]),
-            family=str(dt.attrs["model"]),
+            support=int(constant["support"]),
+            family=families[0],
         )
 
     @staticmethod
@@ -185,6 +190,14 @@ class ScoreDraws:
     def n_draws(self) -> int:
         """Number of draws."""
         return self.location.shape[0]
+
+    @property
+    def mu(self) -> Array | None:
+        """The μ of the location model's population curve, shape (draws,); None of others."""
+        if self.family != "location":
+            return None
+        gap = self.location[:, 1] - self.location[:, 0]
+        return gap / np.sqrt(self.scale[:, 0] ** 2 + self.shared)
 
     @property
     def shared(self) -> Array:
