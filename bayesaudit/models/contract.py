@@ -107,13 +107,13 @@ def check_structure(model: Any, sampler: Sampler = "nutpie") -> None:
         dims = tuple(model.named_vars_to_dims.get(name) or ())
         if "model" in dims:
             raise ModelError(
-                f"{name} must be a population rate, got the dims {dims}: integrate over the "
-                "distribution of effects (models.population_rate)."
+                f"{name} must be a population rate, a scalar or with dims such as group, got the "
+                f"dims {dims}: integrate over the distribution of effects (models.population_rate)."
             )
         if model[name].ndim != len(dims) or None in dims:
             raise ModelError(
-                f"{name} must be a population rate, a scalar or with named dims (group, attack), "
-                f"got {model[name].ndim} unnamed dimension(s): pass dims=."
+                f"{name} must be a population rate, a scalar or with dims such as group, got "
+                f"{model[name].ndim} unnamed dimension(s): pass dims=."
             )
     if not model.observed_RVs and not model.potentials:
         raise ModelError(
