@@ -1,10 +1,11 @@
 """What `diagnose` returns: checks with values, thresholds, meanings and remedies."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayesaudit._result import Result, Table
 from bayesaudit.diagnostics.rules import GROUPS, Group, Rule
 from bayesaudit.measures import Measure
 
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Diagnosis", "Verdict"]
 
-
 Verdict = Literal["passed", "caution", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Result):
     """One check of a posterior.
 
     Parameters
@@ -42,6 +42,9 @@ class Check:
     where: str = ""
     detail: str = ""
 
+    _omit = ("rule",)
+    _also = ("group", "verdict", "threshold", "passed", "meaning", "remedy")
+
     @property
     def passed(self) -> bool:
         """Whether the value is within the threshold; NaN is not."""
@@ -50,14 +53,14 @@ class Check:
 
     @property
     def verdict(self) -> Verdict:
-        """"passed", "caution" or "failed"."""
+        """Whether it "passed", or is a "caution" or "failed"."""
         if self.passed:
             return "passed"
         return "failed" if self.rule.fatal else "caution"
 
     @property
     def group(self) -> Group:
-        """"draws", "model" or "prior"."""
+        """What it is about: "draws", "model" or "prior"."""
         return self.rule.group
 
     @property
@@ -85,24 +88,9 @@ class Check:
         """What is wrong, in one clause: the meaning, then the numbers."""
         return f"{self.meaning} ({self.detail})" if self.detail else self.meaning
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a value that is not finite is ``None``."""
-        return {
-            "name": self.name,
-            "group": self.group,
-            "verdict": self.verdict,
-            "value": float(self.value) if np.isfinite(self.value) else None,
-            "threshold": float(self.threshold),
-            "passed": self.passed,
-            "where": self.where,
-            "meaning": self.meaning,
-            "detail": self.detail,
-            "remedy": self.remedy,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Table):
     """Whether a posterior can be trusted, and why.
 
     Parameters
@@ -133,6 +121,10 @@ class Diagnosis:
     n_chains: int
     n_draws: int
     dt: "xr.DataTree" = field(repr=False)
+
+    _rows = "checks"
+    _omit = ("measure", "dt")
+    _also = ("verdict", "passed")
 
     @property
     def verdict(self) -> Verdict:
@@ -206,20 +198,6 @@ class Diagnosis:
             )
         return "\n".join(lines)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "verdict": self.verdict,
-            "passed": self.passed,
-            "checks": [check.to_dict() for check in self.checks],
-            "skipped": dict(self.skipped),
-            "prob": self.prob,
-            "interval": _ends(self.interval),
-            "prior_interval": _ends(self.prior_interval),
-            "n_chains": self.n_chains,
-            "n_draws": self.n_draws,
-        }
-
     def figures(self) -> dict[str, "Figure"]:
         """Return ArviZ's pictures of the draws as Matplotlib figures, by name.
 
@@ -232,12 +210,6 @@ class Diagnosis:
         from bayesaudit.diagnostics.figures import figures
 
         return figures(self.dt, self.measure)
-
-
-def _ends(interval: tuple[float, float] | None) -> list[float | None] | None:
-    if interval is None:
-        return None
-    return [float(end) if np.isfinite(end) else None for end in interval]
 
 
 def _shown(value: float) -> str:
