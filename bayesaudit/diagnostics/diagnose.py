@@ -116,8 +116,11 @@ def diagnose(
             skipped[name] = found
         elif found is not None:
             values[name] = found
-    checks = [Check(n, float(values[n][0]), rule, *values[n][1:]) for n, rule in RULES.items()
-              if n in values]
+    checks = [
+        Check(n, float(values[n][0]), rule, *values[n][1:])
+        for n, rule in RULES.items()
+        if n in values
+    ]
     return Diagnosis(
         checks=tuple(checks),
         skipped={name: skipped[name] for name in RULES if name in skipped},

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
     from bayesaudit.posteriors.draws import DrawsPosterior
 
-__all__ = ["dispersion", "of_these_models", "pearson_dispersion", "saw_the_counts", "trained_models"]
+__all__ = [
+    "dispersion",
+    "of_these_models",
+    "pearson_dispersion",
+    "saw_the_counts",
+    "trained_models",
+]
 
 Array = NDArray[np.float64]
 Found = tuple[float, str] | tuple[float, str, str] | str | None

@@ -44,7 +44,8 @@ def prior_sensitivity(draws: "DrawsPosterior", prob: float) -> Found:
     varying = [name for name, array in log_prior.items() if np.ptp(array.values) > 0]
     if not varying:
         return "the prior is flat: its density is constant, and no power of it differs"
-    worst, where, at_worst, reasons = -np.inf, "", (), []
+    worst, where, reasons = -np.inf, "", []
+    at_worst: dict[str, Any] = {}
     for position, tally in enumerate(np.ndindex(draws.shape)):
         values = draws.by_tally[position]
         if np.ptp(values) == 0 or not np.isfinite(values).all():
@@ -64,9 +65,8 @@ def prior_sensitivity(draws: "DrawsPosterior", prob: float) -> Found:
         if np.isnan(value):
             reasons.append("not available: the draws are too few, or take too few values")
         elif value > worst:
-            worst, at_worst = value, tally
+            worst, at_worst = value, local
             where = f"{'/'.join(dims)} {label(draws.draws, position)[1:-1]}" if tally else ""
-            at_worst = local
     if np.isneginf(worst):
         return reasons[0]
     return worst, where, "" if draws.shape else _detail(draws, prob, at_worst)
@@ -153,7 +153,9 @@ def _exact_moves(draws: "DrawsPosterior", prob: float) -> str:
         options = {}
     if attrs["model"] == "beta_binomial":
         icc_prior = attrs.get("icc_prior", "default")
-        options["icc_prior"] = icc_prior if icc_prior in ("default", "uniform") else _json(icc_prior)
+        options["icc_prior"] = (
+            icc_prior if icc_prior in ("default", "uniform") else _json(icc_prior)
+        )
     own = {name: tuple(pair) for name, pair in json.loads(text).items()}
     other = "jeffreys" if own == check_prior("uniform") else "uniform"
     named = next((n for n in ("jeffreys", "uniform") if own == check_prior(n)), "this prior")
@@ -168,15 +170,16 @@ NAMES = {"jeffreys": "Jeffreys' prior", "uniform": "the uniform one"}
 
 
 def _json(text: str) -> Any:
+    """Return a prior from its text in the tree."""
+    if text in ("default", "uniform"):
+        return text
     value = json.loads(text)
     if isinstance(value, dict):
         return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
     return tuple(value) if isinstance(value, list) else value
 
 
-def _power_moves(
-    draws: "DrawsPosterior", prob: float, log_prior: dict[str, "xr.DataArray"]
-) -> str:
+def _power_moves(draws: "DrawsPosterior", prob: float, log_prior: dict[str, "xr.DataArray"]) -> str:
     """Weigh the draws by powers of the prior."""
     values = draws.by_tally[0].ravel()
     log_p = sum(array.transpose("chain", "draw", ...).values for array in log_prior.values())
