@@ -15,8 +15,8 @@ __all__ = ["Lines", "lines_of"]
 Array = NDArray[np.float64]
 #: Capital on the line between both log ratios, and on an attack that is the wrong way round.
 EVEN, INVERTED = 0.2, 0.1
-#: Where the Gaussian curve is touched: the ε >= 0 of its points (ε, δ(ε)), and as many mirrored; and
-#: the capital on the point in the middle.
+#: Where the Gaussian curve is touched: the ε >= 0 of its points (ε, δ(ε)), and as many mirrored;
+#: and the capital on the point in the middle.
 SLOPES, MIDDLE = (0.0, 0.5, 1.0, 2.0, 4.0), 0.3
 #: The lowest advantage tested, just above −1: no attack is below that, and there is no line there.
 LOWEST_ADVANTAGE = 1e-9 - 1

@@ -64,9 +64,9 @@ def betting_bound(
 
     Lines: for ε those along both log ratios (40 % each) and the one between them through the corner
     of the region; for the advantage its own; for μ those that touch the Gaussian curve at its
-    points (ε, δ(ε)), ε = 0 (30 %), ±½, ±1, ±2, ±4. Stakes: 16 from 1.5 times √(2 log(1/α)/M), about the
-    best one against the largest variance that M models can have, up to nearly 1, crowding there.
-    They were chosen among prototypes for this: no setting of a table (``bench_dependent.py``) more
+    points (ε, δ(ε)), ε = 0 (30 %), ±½, ±1, ±2, ±4. Stakes: 16 from 1.5 times √(2 log(1/α)/M), about
+    the best one against the largest variance that M models can have, up to nearly 1, crowding
+    there. They were chosen among prototypes for this: no setting of a table (``bench_dependent.py``) more
     than 1 % below evenly spread stakes, and the largest mean gain. The order of models has no
     influence; `bayesaudit.calibration.anytime_models` uses a declared order.
 
@@ -91,7 +91,7 @@ def betting_bound(
     >>> import bayesaudit as ba
     >>> counts = ba.AttackCounts(fn=[2] * 40, tp=[8] * 40, fp=[1] * 40, tn=[9] * 40)
     >>> print(f"{betting_bound(counts, ba.Epsilon(1e-5)).lower:.4f}")
-    1.3362
+    1.3293
     """
     counts, prob = check_models(counts), check_prob(prob)
     seed = int(check_integers(random_seed, "random_seed"))
