@@ -66,9 +66,9 @@ def betting_bound(
     of the region; for the advantage its own; for μ those that touch the Gaussian curve at its
     points (ε, δ(ε)), ε = 0 (30 %), ±½, ±1, ±2, ±4. Stakes: 16 from 1.5 times √(2 log(1/α)/M), about
     the best one against the largest variance that M models can have, up to nearly 1, crowding
-    there. They were chosen among prototypes for this: no setting of a table (``bench_dependent.py``)
-    more than 1 % below evenly spread stakes, and the largest mean gain. The order of models has no
-    influence.
+    there. They were chosen among prototypes for this: in no setting of a table more than 1 % below
+    evenly spread stakes, and the largest mean gain (``bench_dependent.py``). The order of models
+    has no influence.
 
     The bound is the smallest ε that is not rejected. Between two levels every product is at least
     the smaller of those at either (its log is concave in t, or in 1/(1 + advantage); for μ it
