@@ -12,6 +12,7 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayesaudit._checks import check_number
+from bayesaudit.models._origin import record_origin
 from bayesaudit.models._score_likelihood import (
     normal_tails,
     observe_rows,
@@ -283,7 +284,8 @@ def _build(
             pm.Deterministic("mu", (means[1] - means[0]) / total)
         for name, value in data.constants().items():
             pm.Data(name, value, dims="row" if np.ndim(value) else None)
-    return model
+    told = {"shifts": data.shifts, "support": data.support, "transform": data.transform}
+    return record_origin(model, family, priors=told | {"shift_scale": shift_scale})
 
 
 def _rates(data: ScoreData, means: Any, scale: Any, nu: Any, shared: Any) -> None:
@@ -313,8 +315,8 @@ def score_containers(model: pm.Model, scores: AttackScores) -> dict[str, Any]:
     model : pymc.Model
         A model of this module.
     scores : AttackScores
-        Scores with the labels of the model's own; where the model has the scores row by row
-        (Student scores, or shifts of challenges), rows in the same order.
+        As many rows as the model's own; where the model has the scores row by row (Student scores,
+        or shifts of challenges), with the same columns beside the score.
 
     Returns
     -------
@@ -331,8 +333,8 @@ def score_containers(model: pm.Model, scores: AttackScores) -> dict[str, Any]:
     ...     ba.AttackScores(score=rng.normal(size=400) + member, member=member) for _ in range(2)
     ... )
     >>> sorted(score_containers(location(one), other))
-    ['mean_member_observed', 'mean_non_member_observed', 'n_member', 'n_non_member', \
-'spread_observed']
+    ['mean_member_observed', 'mean_non_member_observed', 'member', 'n_member', 'n_non_member', \
+'score', 'spread_observed']
     """
     names = {variable.name for variable in model.data_vars}
     held = {name: model[name].get_value() for name in ("latent_center", "latent_scale", "logit")}
@@ -344,13 +346,12 @@ def score_containers(model: pm.Model, scores: AttackScores) -> dict[str, Any]:
         transform="logit" if held["logit"] else "identity",
         units=(float(held["latent_center"]), float(held["latent_scale"])),
     )
+    units = ("latent_center", "latent_scale", "support", "logit")
+    found = {name: value for name, value in data.constants().items() if name not in units}
     if "spread_observed" in names:
-        held = statistics(data)
-        return {
-            name if name.startswith("n_") else f"{name}_observed": value
-            for name, value in held.items()
-        }
-    return {
-        f"score_{side}_observed": data.latent[data.member == value]
-        for value, side in enumerate(SIDES)
-    }
+        for name, value in statistics(data).items():
+            found[name if name.startswith("n_") else f"{name}_observed"] = value
+        return found
+    for value, side in enumerate(SIDES):
+        found[f"score_{side}_observed"] = data.latent[data.member == value]
+    return found

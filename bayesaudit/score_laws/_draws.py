@@ -28,6 +28,16 @@ def _tails(x: Array, nu: Array | None) -> tuple[Array, Array]:
     return special.stdtr(nu, x), special.stdtr(nu, -x)
 
 
+def _mixed(gap: Array, width: Array, nu: Array, deviation: Array) -> tuple[Array, Array]:
+    """Return the CDF of Student's t plus a normal shift, and its complement; arrays broadcast."""
+    node, weight = np.polynomial.hermite_e.hermegauss(NODES)
+    width, nu, deviation = (np.asarray(x)[..., None] for x in (width, nu, deviation))
+    parts = _tails((gap[..., None] - deviation * node) / width, nu)
+    weight = weight / weight.sum()
+    below, above = (np.clip(part @ weight, 0.0, 1.0) for part in parts)
+    return below, above
+
+
 def rates_of(
     latent: ArrayLike,
     location: Array,
@@ -68,11 +78,7 @@ def rates_of(
         elif not shared.any():
             found.append(_tails(gap / width, nu[:, side, None]))
         else:
-            node, weight = np.polynomial.hermite_e.hermegauss(NODES)
-            shifted = gap[..., None] - np.sqrt(shared)[:, None, None] * node
-            parts = _tails(shifted / width[..., None], nu[:, side, None, None])
-            weight = weight / weight.sum()
-            found.append(tuple(np.clip(part @ weight, 0.0, 1.0) for part in parts))
+            found.append(_mixed(gap, width, nu[:, side, None], np.sqrt(shared)[:, None]))
     (tnr, fpr), (fnr, tpr) = found
     return {"fnr": fnr, "tpr": tpr, "fpr": fpr, "tnr": tnr}
 
@@ -229,26 +235,20 @@ class ScoreDraws:
         shared = self.shared[:, None]
         if self.nu is None:
             return place - np.sqrt(width**2 + shared) * special.ndtri(fpr)
+        nu, deviation = self.nu[:, :1], np.sqrt(shared)
         if not shared.any():
-            return place - width * special.stdtrit(self.nu[:, :1], fpr)
-        return self._solved(fpr, place, np.sqrt(width**2 + shared))
+            return place - width * special.stdtrit(nu, fpr)
+        from scipy.optimize.elementwise import find_root
 
-    def _solved(self, fpr: Array, place: Array, width: Array) -> Array:
-        """Solve FPR(t) = fpr by secants on the probit scale, where the curve is almost straight."""
-        target = special.ndtri(fpr)
+        def gap(t: Array, place: Array, width: Array, nu: Array, sd: Array, rate: Array) -> Array:
+            return _mixed(t - place, width, nu, sd)[1] - rate
 
-        def gap(t: Array) -> Array:
-            return special.ndtri(self.rates(t)["fpr"]) - target
-
-        before = place - width * target
-        after = before - width * 0.1
-        error = gap(before)
-        for _ in range(12):
-            found = gap(after)
-            slope = (found - error) / np.where(after == before, 1.0, after - before)
-            step = np.where((slope < 0) & (after != before), found / slope, 0.0)
-            before, error, after = after, found, after - np.clip(step, -2 * width, 2 * width)
-        return after
+        # Half of either tail to each of the two parts: the root lies between.
+        ends = []
+        for sign, half in ((-1, (1 - fpr) / 2), (1, fpr / 2)):
+            reach = width * special.stdtrit(nu, half) + deviation * special.ndtri(half)
+            ends.append(place - sign * reach)
+        return find_root(gap, tuple(ends), args=(place, width, nu, deviation, fpr)).x
 
     # -- rows ------------------------------------------------------------------------------------
 

@@ -81,12 +81,6 @@ def test_shifts_of_models_are_integrated_out_exactly():
     assert points[1] - points[0] == pytest.approx(found[1] - found[0], abs=1e-8)
 
 
-@pytest.fixture(scope="module")
-def shifted():
-    scores = simulated(models=10)
-    return scores, ba.sample(ba.models.location(scores), draws=1000, random_seed=3, groups=())
-
-
 def test_a_model_with_shifts_gives_population_rates(shifted):
     _, dt = shifted
     posterior = dt["posterior"].dataset
@@ -106,9 +100,8 @@ def test_leaving_the_shift_out_is_too_sure(shifted):
     assert with_shift > 2 * without
 
 
-def test_student_rates_equal_the_pure_ones():
-    scores = simulated("t3", n=300)
-    dt = ba.sample(ba.models.student(scores), draws=300, random_seed=3, groups=())
+def test_student_rates_equal_the_pure_ones(heavy_tailed):
+    _, dt = heavy_tailed
     posterior = dt["posterior"].dataset
     nu = posterior["nu"].mean(("chain", "draw")).values
     assert np.all(nu < 10)
