@@ -229,7 +229,7 @@ def score_loo(dt: "xr.DataTree", *, random_seed: int = 0) -> Any:
     >>> rng, member = np.random.default_rng(1), np.repeat([0, 1], 200)
     >>> scores = ba.AttackScores(score=rng.normal(size=400) + member, member=member)
     >>> found = score_loo(ba.sampling.conjugate_scores(scores, "location"))
-    >>> found.n_data_points
+    >>> int(found.n_data_points)
     400
     """
     import xarray as xr
