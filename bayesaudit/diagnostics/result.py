@@ -9,7 +9,6 @@ from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
 __all__ = ["Check", "Diagnosis"]
 
@@ -80,7 +79,7 @@ class Diagnosis:
     n_chains, n_draws : int
         Chains, and draws of each.
     dt : xarray.DataTree
-        The draws, for `figures`.
+        The draws, for `bayesaudit.plots.diagnostics`.
     """
 
     checks: tuple[Check, ...]
@@ -152,19 +151,6 @@ class Diagnosis:
             "n_chains": self.n_chains,
             "n_draws": self.n_draws,
         }
-
-    def figures(self) -> dict[str, "Figure"]:
-        """Return ArviZ's pictures of the draws as Matplotlib figures, by name.
-
-        Returns
-        -------
-        dict
-            "trace" and "rank" of the rates and the measure, "ess" of the measure's quantiles,
-            "energy" where the sampler recorded it, and "predictive" for data along a ``model`` dim.
-        """
-        from bayesaudit.diagnostics.figures import figures
-
-        return figures(self.dt, self.measure)
 
 
 def _ends(interval: tuple[float, float] | None) -> list[float | None] | None:
