@@ -44,7 +44,7 @@ def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
     >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
     >>> curve = ba.epsilon_curve(counts, [1e-5, 1e-2, 1e-1])
     >>> ba.plots.epsilon_curve(curve, ax=Figure().subplots()).get_xlabel()
-    '$\\\\delta$'
+    '$\\delta$'
     """
     if not isinstance(curve, EpsilonCurve):
         raise TypeError(f"curve must be an EpsilonCurve, got {type(curve).__name__}.")

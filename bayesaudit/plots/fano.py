@@ -39,7 +39,7 @@ LABEL = "advantage (upper bound)"
 
 
 def fano_bounds(bounds: BestBound, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw every bound that the premises give, the smallest on top.
+    r"""Draw every bound that the premises give, the smallest on top.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def fano_bounds(bounds: BestBound, *, ax: "Axes | None" = None) -> "Axes":
     >>> found = ba.fano.best_bound(categories=10, pure_epsilon=1.0)
     >>> ax = ba.plots.fano_bounds(found, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['pure DP, exact', 'Fano, from the mutual information']
+    ['pure DP, exact', 'Fano, from the mutual\ninformation']
     """
     _check(bounds)
     ax = new_axes(ax, (5.6, 1.2 + 0.45 * len(bounds.bounds)))
