@@ -52,6 +52,7 @@ _EXPORTS: dict[str, str] = {
     "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
     "diagnose": "diagnostics",
+    "compile_model": "sampling",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
     )
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
-    from bayesaudit.sampling import load, sample, save
+    from bayesaudit.sampling import compile_model, load, sample, save
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,
