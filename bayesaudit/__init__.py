@@ -50,11 +50,17 @@ _EXPORTS: dict[str, str] = {
     "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
     "diagnose": "diagnostics",
+    "Audit": "audits",
+    "Line": "audits",
+    "audit": "audits",
+    "audit_draws": "audits",
+    "audit_one_run": "audits",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
 }
 _MODULES: tuple[str, ...] = (
+    "audits",
     "calibration",
     "dependence",
     "diagnostics",
@@ -71,6 +77,7 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.audits import Audit, Line, audit, audit_draws, audit_one_run
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.dependence import ModelComparison, compare

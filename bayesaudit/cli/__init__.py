@@ -7,6 +7,7 @@ answers at once.
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -66,11 +67,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, TypeError, OSError) as error:
-        print(f"bayesaudit {args.command}: {_one_line(error)}", file=sys.stderr)
+        print(f"bayesaudit {args.command}: {_one_line(error, args)}", file=sys.stderr)
         return 2
 
 
-def _one_line(error: Exception) -> str:
+#: Arguments of the library whose options have other names.
+RENAMED = {
+    "random_seed": "seed",
+    "n_canaries": "canaries",
+    "n_guesses": "guesses",
+    "n_correct": "correct",
+}
+#: Where an argument stands in an error's text: at its start, or after one of these words.
+BEFORE = r"(^|\b(?:no|needs?|takes?|with|by) )"
+
+
+def _one_line(error: Exception, args: argparse.Namespace) -> str:
+    """Return an error's text in one line, the library's arguments named as options."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    names = {name: name for name in vars(args)} | RENAMED
+    for name, option in names.items():
+        if option in vars(args) and option not in ("file", "run", "command"):
+            text = re.sub(rf"{BEFORE}{name}\b", rf"\1--{option.replace('_', '-')}", text)
+    return text
