@@ -9,9 +9,6 @@ and nowhere else.
 
 from bayesaudit.audits._attack import STRATEGIES, audit
 from bayesaudit.audits._audit import Audit
-from bayesaudit.audits._curve import BandCurve
-from bayesaudit.audits._dependence import Dependence
-from bayesaudit.audits._draws import Sampled
 from bayesaudit.audits._line import Line
 from bayesaudit.audits._one_run import audit_one_run
 from bayesaudit.audits._question import Question
@@ -20,11 +17,8 @@ from bayesaudit.audits._run import audit_draws
 __all__ = [
     "STRATEGIES",
     "Audit",
-    "BandCurve",
-    "Dependence",
     "Line",
     "Question",
-    "Sampled",
     "audit",
     "audit_draws",
     "audit_one_run",

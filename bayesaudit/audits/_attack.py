@@ -1,32 +1,17 @@
 """From an attack to its audit: counts, or scores and how their threshold is chosen."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from bayesaudit.audits._audit import Audit
-from bayesaudit.audits._counts import EXACT_POSTERIOR, cautious, confidence_lines, posterior_lines
-from bayesaudit.audits._curve import band_curve, counts_curve
-from bayesaudit.audits._dependence import (
-    BETA_BINOMIAL,
-    UNIFORM_ICC,
-    clustered_lines,
-    dependence_of,
-    dependent_lines,
-    is_per_model,
-)
-from bayesaudit.audits._line import Line
+from bayesaudit.audits._counts import cautious, confidence_lines, posterior_lines
+from bayesaudit.audits._line import BETA_BINOMIAL, EXACT_POSTERIOR, UNIFORM_ICC, Line
 from bayesaudit.audits._notes import collected, looks_note, no_model_note, once
 from bayesaudit.audits._question import Question
-from bayesaudit.audits._scores import (
-    NO_POSTERIOR,
-    chosen_line,
-    roc_summary,
-    strategy_bound,
-    threshold_summary,
-)
 from bayesaudit.counts import AttackCounts
 from bayesaudit.reading import Attack, read_file
 from bayesaudit.scores import AttackScores
@@ -119,7 +104,7 @@ def audit(
     if isinstance(attack, str | Path):
         attack = read_file(attack)
     elif isinstance(attack, AttackCounts):
-        attack = Attack(attack, "counts", is_per_model(attack), "arguments")
+        attack = Attack(attack, "counts", attack.axis == "model", "arguments")
     elif isinstance(attack, AttackScores):
         attack = Attack(attack, "scores", attack.model is not None, "arguments")
     if not isinstance(attack, Attack):
@@ -186,6 +171,8 @@ def _audit_counts(
     source = attack.source if attack.source == "arguments" else f"{attack.source} ({kind})"
     dependence = None
     if per_model:
+        from bayesaudit.audits._dependence import dependence_of
+
         dependence = dependence_of(counts, question.measure(question.delta[0]), question)
     return Audit(
         kind="counts",
@@ -201,7 +188,7 @@ def _audit_counts(
             **question.inputs(),
         },
         dependence=dependence,
-        curve_of=None if pooled.shape else lambda grid: counts_curve(pooled, question, grid),
+        curve_of=None if pooled.shape else partial(_counts_curve, pooled, question),
     )
 
 
@@ -216,16 +203,25 @@ def _lines(
     """Return the lines at one delta, in the order of the table."""
     if_ = ", if all trials are independent" if per_model else ""
     lines = list(posterior_lines(pooled, delta, question, notes, if_=if_))
-    if per_model:
-        lines += dependent_lines(counts, delta, question)
-    lines += confidence_lines(pooled, delta, question, notes)
-    if per_model:
-        lines += clustered_lines(counts, delta, question)
-    return lines
+    bounds = confidence_lines(pooled, delta, question, notes)
+    if not per_model:
+        return [*lines, *bounds]
+    from bayesaudit.audits._dependence import clustered_lines, dependent_lines
+
+    clustered = clustered_lines(counts, delta, question)
+    return [*lines, *dependent_lines(counts, delta, question), *bounds, *clustered]
 
 
 def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: list[str]) -> Audit:
     """Audit scores whose threshold a strategy chooses."""
+    from bayesaudit.audits._scores import (
+        NO_POSTERIOR,
+        chosen_line,
+        roc_summary,
+        strategy_bound,
+        threshold_summary,
+    )
+
     if question.icc_prior is not None and (strategy != "split" or not attack.per_model):
         raise ValueError("icc_prior needs data with a model column.")
     # The scores declare the direction: higher means member.
@@ -259,9 +255,7 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
         bounds={delta: threshold_summary(bound) for delta, bound in bounds.items()},
         roc=roc_summary(scores),
         no_posterior=NO_POSTERIOR,
-        curve_of=(
-            (lambda grid: band_curve(scores, question, grid)) if strategy == "band" else None
-        ),
+        curve_of=(partial(_band_curve, scores, question) if strategy == "band" else None),
     )
 
 
@@ -273,6 +267,8 @@ def _audit_split(
     The threshold is chosen for the first delta. The lower credible end is that of the two-direction
     bound, which is below the equal-tailed one, so that the interval holds at least its mass.
     """
+    from bayesaudit.audits._scores import strategy_bound, threshold_summary
+
     bound = strategy_bound(attack.data, "split", question.delta[0], question)
     notes += bound.warnings
     counts = bound.counts
@@ -292,5 +288,17 @@ def _audit_split(
         lines=tuple(lines),
         inputs={**found.inputs, **echoed, "seed": bound.random_seed},
         threshold=threshold_summary(bound),
-        curve_of=lambda grid: counts_curve(bound.counts, question, grid),
+        curve_of=partial(_counts_curve, bound.counts, question),
     )
+
+
+def _counts_curve(counts: AttackCounts, question: Question, delta: Any) -> Any:
+    from bayesaudit.audits._curve import counts_curve
+
+    return counts_curve(counts, question, delta)
+
+
+def _band_curve(scores: AttackScores, question: Question, delta: Any) -> Any:
+    from bayesaudit.audits._curve import band_curve
+
+    return band_curve(scores, question, delta)

@@ -2,23 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesaudit._plain import envelope
 from bayesaudit.audits import _json, _text
-from bayesaudit.audits._counts import EXACT_POSTERIOR, MEMBER, same_ends
-from bayesaudit.audits._dependence import BETA_BINOMIAL, Dependence
-from bayesaudit.audits._draws import (
-    Sampled,
-    comparison_with,
-    draw,
-    exact_twin,
-    judge,
-    one_tally,
-)
-from bayesaudit.audits._line import Line
+from bayesaudit.audits._counts import same_ends
+from bayesaudit.audits._line import BETA_BINOMIAL, EXACT_POSTERIOR, MEMBER, Line
 from bayesaudit.audits._question import Question
 from bayesaudit.counts import AttackCounts
+
+if TYPE_CHECKING:  # what many audits do without is loaded where it is needed
+    from bayesaudit.audits._dependence import Dependence
+    from bayesaudit.audits._draws import Sampled
 
 __all__ = ["Audit"]
 
@@ -75,12 +70,12 @@ class Audit:
     source: str
     inputs: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
-    dependence: Dependence | None = None
+    dependence: "Dependence | None" = None
     threshold: Mapping[str, Any] | None = None
     bounds: Mapping[float, Any] = field(default_factory=dict)
     roc: Mapping[str, Any] | None = None
     no_posterior: str | None = None
-    draws: Sampled | None = None
+    draws: "Sampled | None" = None
     curve_of: Any = field(default=None, repr=False)
 
     # -- what was asked --------------------------------------------------------------------------
@@ -270,6 +265,15 @@ class Audit:
         ValueError
             If there are no counts to sample from, or a model is asked of the conjugate method.
         """
+        from bayesaudit.audits._draws import (
+            Sampled,
+            comparison_with,
+            draw,
+            exact_twin,
+            judge,
+            one_tally,
+        )
+
         if self.counts is None or self.kind != "counts":
             raise ValueError(f"sample needs counts, got an audit of {self.kind}.")
         if model is not None and method == "conjugate":
@@ -306,6 +310,8 @@ class Audit:
 
     def judged(self, dt: Any, twin: Any) -> "Audit":
         """Return the audit with the lines and verdicts of draws that are there already."""
+        from bayesaudit.audits._draws import judge
+
         draws, lines = judge(dt, self.question, twin)
         inputs = dict(self.inputs)
         if self.kind != "draws":

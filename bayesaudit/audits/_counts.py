@@ -5,9 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesaudit.audits._line import Line, line_of_interval, line_of_posterior
+from bayesaudit.audits._line import (
+    EXACT_POSTERIOR,
+    MEMBER,
+    Line,
+    line_of_interval,
+    line_of_posterior,
+)
 from bayesaudit.audits._question import ANYTIME, Question
-from bayesaudit.calibration.sequential import anytime_bound
 from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import EXACT, METHODS, confidence_interval
 from bayesaudit.measures import Epsilon
@@ -15,16 +20,12 @@ from bayesaudit.posteriors import posterior
 from bayesaudit.posteriors.two_direction import two_direction_bound
 
 __all__ = [
-    "EXACT_POSTERIOR",
-    "MEMBER",
     "cautious",
     "confidence_lines",
     "posterior_lines",
     "same_ends",
 ]
 
-EXACT_POSTERIOR = "exact posterior"
-MEMBER = "exact posterior, member"
 #: Trials a side up to which the exact unconditional bound is computed.
 EXACT_LIMIT = 100_000
 #: Where the folded interval and that of the declared direction are the same to a reader.
@@ -79,6 +80,8 @@ def confidence_lines(
     """Yield the confidence bounds of independent trials: the exact, then the classical ones."""
     measure = question.measure(delta)
     if question.looks == ANYTIME:
+        from bayesaudit.calibration.sequential import anytime_bound
+
         yield line_of_interval(anytime_bound(counts, measure, question.prob), delta)
         return
     methods = list(METHODS)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesaudit._result import Table
 from bayesaudit.audits._question import ANYTIME, Question
 from bayesaudit.counts import AttackCounts
 from bayesaudit.curves import EpsilonCurve, epsilon_curve
@@ -22,7 +23,7 @@ LOWEST, HIGHEST, POINTS = 1e-9, 0.5, 36
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BandCurve:
+class BandCurve(Table):
     """The guaranteed lower bound of a band at many values of delta, all at once.
 
     Parameters
@@ -42,16 +43,6 @@ class BandCurve:
     lower: Array
     threshold: Array
     prob: float
-
-    def columns(self) -> dict[str, Array]:
-        """Return what varies with delta, by column name."""
-        return {"delta": self.delta, "lower": self.lower, "threshold": self.threshold}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {name: values.tolist() for name, values in self.columns().items()} | {
-            "prob": self.prob
-        }
 
 
 def counts_curve(counts: AttackCounts, question: Question, delta: Any) -> EpsilonCurve:

@@ -4,10 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from bayesaudit._result import Result
 from bayesaudit._table import format_table
-from bayesaudit.audits._line import Line, line_of_interval, line_of_posterior
+from bayesaudit.audits._line import (
+    BETA_BINOMIAL,
+    UNIFORM_ICC,
+    Line,
+    line_of_interval,
+    line_of_posterior,
+)
 from bayesaudit.audits._question import ANYTIME, Question
 from bayesaudit.counts import AttackCounts
 from bayesaudit.dependence import ICC, TippingCurve, cluster_bootstrap, compare, icc, tipping_point
@@ -18,10 +23,8 @@ from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import check_icc_prior
 
-__all__ = ["BETA_BINOMIAL", "UNIFORM_ICC", "Dependence", "dependence_of", "dependent_lines"]
+__all__ = ["Dependence", "clustered_lines", "dependence_of", "dependent_lines"]
 
-BETA_BINOMIAL = "beta-binomial"
-UNIFORM_ICC = "beta-binomial, uniform ICC prior"
 #: What to report from one training run, since its correlation is not identified.
 ONE_RUN = "one-run"
 #: Below this number of models, methods that are asymptotic in it are left out.
@@ -34,7 +37,7 @@ NO_CORRELATION = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dependence:
+class Dependence(Result):
     """What the data say of the dependence of trials within a trained model.
 
     Parameters
@@ -50,6 +53,9 @@ class Dependence:
     tipping_point : TippingCurve or None
         For a single model: the interval at several correlations.
     """
+
+    _omit = ("icc",)
+    _also = ("icc=estimates", "icc_detail=sides", "n_models", "identified")
 
     icc: ICC
     recommended: str
@@ -67,24 +73,19 @@ class Dependence:
         """Whether the data identify the correlations."""
         return self.icc.identified
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        side = {name: getattr(self.icc, name).to_dict() for name in ("fnr", "fpr")}
-        return {
-            "icc": {name: side[name]["estimate"] for name in side},
-            "icc_detail": side,
-            "n_models": self.n_models,
-            "identified": self.identified,
-            "recommended": self.recommended,
-            "comparison": None if self.comparison is None else self.comparison.to_dict(),
-            "tipping_point": None if self.tipping_point is None else self.tipping_point.to_dict(),
-            "message": self.message,
-        }
+    @property
+    def estimates(self) -> dict[str, float | None]:
+        """The estimated correlations, by side."""
+        return {name: getattr(self.icc, name).estimate for name in ("fnr", "fpr")}
+
+    @property
+    def sides(self) -> dict[str, Any]:
+        """All that is known of either side."""
+        return {name: getattr(self.icc, name).to_dict() for name in ("fnr", "fpr")}
 
     def __str__(self) -> str:
         lines = [f"models: {self.n_models}"]
-        for name in ("fnr", "fpr"):
-            side = getattr(self.icc, name).to_dict()
+        for name, side in self.sides.items():
             if not side["identified"]:
                 lines.append(
                     f"{name.upper()}: intra-model correlation not identified ({side['reason']})"
@@ -221,8 +222,3 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
             ),
             prob=question.prob,
         )
-
-
-def is_per_model(counts: AttackCounts) -> bool:
-    """Say whether counts have the models of one audit on their trailing axis."""
-    return counts.axis == "model" and np.ndim(counts.fn) > 0

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesaudit.audits._line import Line, line_of_posterior
+from bayesaudit.audits._line import DRAWS, Line, line_of_posterior
 from bayesaudit.audits._question import Question
 from bayesaudit.counts import AttackCounts
 from bayesaudit.diagnostics import CrossCheck, Diagnosis, cross_check, diagnose
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = [
-    "DRAWS",
     "Sampled",
     "comparison_with",
     "draw",
@@ -25,7 +24,6 @@ __all__ = [
     "recorded_twin",
 ]
 
-DRAWS = "draws"
 #: Acceptance rate for data of one model, where the correlation's prior speaks and is hard to walk.
 CAREFUL = 0.99
 INTEGRATE = "let the model define log_marginal, its effects of trained models integrated out"

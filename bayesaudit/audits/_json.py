@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from bayesaudit.audits._counts import EXACT_POSTERIOR, MEMBER
-from bayesaudit.audits._dependence import BETA_BINOMIAL, UNIFORM_ICC
-from bayesaudit.audits._draws import DRAWS
-from bayesaudit.audits._line import Line
+from bayesaudit.audits._line import (
+    BETA_BINOMIAL,
+    DRAWS,
+    EXACT_POSTERIOR,
+    MEMBER,
+    UNIFORM_ICC,
+    Line,
+)
 
 __all__ = ["results"]
 

@@ -6,9 +6,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesaudit._plain import plain
+from bayesaudit._result import Result
 
-__all__ = ["Line", "Statement", "line_of_interval", "line_of_posterior"]
+__all__ = [
+    "BETA_BINOMIAL",
+    "DRAWS",
+    "EXACT_POSTERIOR",
+    "MEMBER",
+    "UNIFORM_ICC",
+    "Line",
+    "Statement",
+    "line_of_interval",
+    "line_of_posterior",
+]
+
+#: Names of the credible lines; the others bear the name of their method.
+EXACT_POSTERIOR = "exact posterior"
+MEMBER = "exact posterior, member"
+BETA_BINOMIAL = "beta-binomial"
+UNIFORM_ICC = "beta-binomial, uniform ICC prior"
+DRAWS = "draws"
 
 Statement = Literal["credible", "confidence", "approximate", "not a bound"]
 
@@ -29,7 +46,7 @@ PROMISES: dict[str, tuple[Statement, str]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class Line(Result):
     """What one method says of epsilon at one delta.
 
     Parameters
@@ -67,6 +84,8 @@ class Line:
         The posterior that the line summarises, for figures.
     """
 
+    _omit = ("label", "summary", "posterior")
+
     delta: float
     method: str
     lower: Any
@@ -80,7 +99,7 @@ class Line:
     label: str | None = None
     prob_above: Any = None
     p_value: float | None = None
-    summary: Mapping[str, Any] = field(default_factory=dict)
+    summary: Mapping[str, Any] = field(default_factory=dict, repr=False)
     posterior: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -106,24 +125,6 @@ class Line:
         }
         summary = {name: _pick(value, tally) for name, value in self.summary.items()}
         return replace(self, **picked, summary=summary, posterior=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an end that is not finite is ``None``, with a ``reason``."""
-        names = (
-            "delta",
-            "method",
-            "lower",
-            "upper",
-            "prob",
-            "statement",
-            "guarantee",
-            "promise",
-            "assumption",
-            "reason",
-            "prob_above",
-            "p_value",
-        )
-        return {name: plain(getattr(self, name)) for name in names}
 
 
 def _pick(value: Any, tally: int) -> Any:

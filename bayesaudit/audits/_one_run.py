@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesaudit import onerun
 from bayesaudit.audits._audit import Audit
 from bayesaudit.audits._line import Line
 from bayesaudit.audits._notes import collected, once
@@ -46,6 +45,8 @@ def one_run_lines(
     notes: list[str],
 ) -> Iterator[Line]:
     """Yield a line a method; `attack` is a tally, or scores with declared guesses."""
+    from bayesaudit import onerun
+
     forms = FORMS | (INDEPENDENT_FORMS if independent_canaries else {})
     for name, (method, curve) in forms.items():
         options = {"delta": delta, "method": method, "curve": curve, "prob": question.prob}

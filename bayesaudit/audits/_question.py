@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 from bayesaudit._checks import check_choice, check_integers, check_nonnegative, check_prob
 from bayesaudit._checks import check_probability as check_delta
-from bayesaudit.calibration.sequential import looks_prob
 from bayesaudit.measures import Epsilon
 
 __all__ = ["ANYTIME", "Question"]
@@ -61,6 +60,8 @@ class Question:
         """The level at which a bound is computed, so that all declared looks share its error."""
         if self.looks is None or self.looks == ANYTIME:
             return self.prob
+        from bayesaudit.calibration.sequential import looks_prob
+
         return looks_prob(self.prob, self.looks)
 
     def inputs(self) -> dict[str, Any]:

@@ -5,10 +5,13 @@ from html import escape
 from typing import Any
 
 from bayesaudit._table import format_table
-from bayesaudit.audits._counts import EXACT_POSTERIOR
-from bayesaudit.audits._dependence import BETA_BINOMIAL, UNIFORM_ICC
-from bayesaudit.audits._draws import DRAWS
-from bayesaudit.audits._line import Line
+from bayesaudit.audits._line import (
+    BETA_BINOMIAL,
+    DRAWS,
+    EXACT_POSTERIOR,
+    UNIFORM_ICC,
+    Line,
+)
 
 __all__ = ["as_html", "as_text", "table"]
 

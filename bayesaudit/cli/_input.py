@@ -4,14 +4,70 @@ import argparse
 from typing import Any
 
 __all__ = [
+    "add_audit_arguments",
     "add_input_arguments",
     "add_looks_argument",
     "add_question_arguments",
     "attack_of",
+    "audit_of",
+    "file_inputs",
     "question_of",
 ]
 
 COUNT_OPTIONS = ("fn", "tp", "fp", "tn")
+ONLY_ONE_RUN = ("canaries", "guesses", "correct", "independent_canaries")
+#: Options that a one-run audit does not take, and their defaults.
+NOT_ONE_RUN = {
+    **dict.fromkeys(("fn", "tp", "fp", "tn", "threshold", "looks", "icc_prior", "curve", "seed")),
+    "direction": "both",
+    "prior": "jeffreys",
+}
+
+
+def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add all arguments of one audit: of counts, of scores, or of one run."""
+    add_input_arguments(parser)
+    add_question_arguments(parser)
+    add_looks_argument(parser)
+    group = parser.add_argument_group(
+        "scores without a declared threshold",
+        "--threshold band (guaranteed, no seed), split (choose on 30 % of the rows or models, "
+        "posterior and bounds from the others), multi-split, bonferroni, or optimistic (not a "
+        "bound)",
+    )
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="seed of the splits, declared beforehand (default 0)"
+    )
+    group = parser.add_argument_group(
+        "one training run with many canaries",
+        "--one-run --canaries M --guesses R --correct V, or --one-run FILE --guesses R with "
+        "columns member,score: R highest and lowest scores are guessed, ties as blocks",
+    )
+    group.add_argument(
+        "--one-run",
+        action="store_true",
+        help="canaries were put in by independent fair coins, and the guesses declared beforehand",
+    )
+    group.add_argument("--canaries", type=int, metavar="M", help="canaries in all")
+    group.add_argument(
+        "--guesses",
+        type=_rule,
+        action="append",
+        metavar="R",
+        help="guesses released, fixed beforehand; for a file also TOP,BOTTOM, and repeated for a "
+        "declared grid, each tested at its share of the level",
+    )
+    group.add_argument("--correct", type=int, metavar="V", help="right guesses")
+    group.add_argument(
+        "--independent-canaries",
+        action="store_true",
+        help="also print the bound that assumes independent canaries, which DP does not give",
+    )
+
+
+def audit_of(args: argparse.Namespace) -> Any:
+    """Return the audit that the arguments ask for."""
+    return _one_run(args) if args.one_run else _audit(args)
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -119,6 +175,49 @@ def attack_of(args: argparse.Namespace) -> Any:
     return file_of(args)
 
 
+def file_inputs(args: argparse.Namespace) -> list[str]:
+    """Return the files that are read, which no output may replace."""
+    return [args.file] if args.file not in (None, "-") else []
+
+
+def _audit(args: argparse.Namespace) -> Any:
+    from bayesaudit.audits import audit
+
+    for name in ONLY_ONE_RUN:
+        if getattr(args, name) not in (None, False):
+            raise ValueError(f"--{name.replace('_', '-')} needs --one-run.")
+    if args.file is None and args.seed is not None:
+        raise ValueError("--seed needs --threshold split or another strategy.")
+    return audit(attack_of(args), random_seed=args.seed, **question_of(args))
+
+
+def _one_run(args: argparse.Namespace) -> Any:
+    from bayesaudit.audits import audit_one_run
+
+    if args.seed is not None:
+        raise ValueError("--seed needs --threshold split or another strategy.")
+    for name, default in NOT_ONE_RUN.items():
+        if getattr(args, name, default) != default:
+            raise ValueError(f"--one-run takes no --{name.replace('_', '-')}.")
+    if not args.guesses:
+        raise ValueError("--one-run needs --guesses.")
+    asked = {"delta": args.delta or 1e-5, "prob": args.prob, "claim": args.claim}
+    asked["independent_canaries"] = args.independent_canaries
+    if args.file is not None:
+        for name in ("canaries", "correct"):
+            if getattr(args, name) is not None:
+                raise ValueError(f"--one-run takes a file or --{name}, got both.")
+        return audit_one_run(file_of(args), guesses=args.guesses, **asked)
+    missing = [f"--{name}" for name in ("canaries", "correct") if getattr(args, name) is None]
+    if missing:
+        raise ValueError(f"--one-run needs a file or a tally; missing {', '.join(missing)}.")
+    if len(args.guesses) > 1 or isinstance(args.guesses[0], tuple):
+        raise ValueError("--guesses must be one number without a file of scores.")
+    return audit_one_run(
+        n_canaries=args.canaries, n_guesses=args.guesses[0], n_correct=args.correct, **asked
+    )
+
+
 def file_of(args: argparse.Namespace) -> Any:
     """Return what the file holds."""
     from bayesaudit.reading import read_file
@@ -197,3 +296,13 @@ def _looks(text: str) -> int | str:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number >= 1 or 'anytime', got {text!r}")
     return int(text)
+
+
+def _rule(text: str) -> Any:
+    try:
+        parts = [int(part) for part in text.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) not in (1, 2):
+        raise argparse.ArgumentTypeError(f"must be R or TOP,BOTTOM, got {text!r}")
+    return parts[0] if len(parts) == 1 else tuple(parts)

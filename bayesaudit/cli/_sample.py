@@ -8,6 +8,7 @@ from bayesaudit.cli._input import (
     add_looks_argument,
     add_question_arguments,
     attack_of,
+    file_inputs,
     question_of,
 )
 from bayesaudit.cli._output import emit
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from bayesaudit.audits import audit
 
     if args.out is not None:
-        check_target(args.out, inputs=[args.file] if args.file else [], overwrite=args.force)
+        check_target(args.out, inputs=file_inputs(args), overwrite=args.force)
     question = question_of(args)
     if isinstance(question["threshold"], str):
         raise ValueError(f"--threshold must be a number, got {args.threshold!r}.")
