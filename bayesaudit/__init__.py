@@ -31,6 +31,7 @@ _EXPORTS: dict[str, str] = {
     "ModelComparison": "dependence",
     "compare": "dependence",
     "read_attack": "reading",
+    "report": "reports",
     "OperatingPoint": "roc",
     "RocCurve": "roc",
     "ConfidenceBand": "thresholds",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         beta_binomial_rates,
     )
     from bayesaudit.reading import read_attack
+    from bayesaudit.reports import report
     from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import load, sample, save
     from bayesaudit.scores import AttackScores

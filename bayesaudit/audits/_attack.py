@@ -126,7 +126,8 @@ def audit(
             audited = _audit_strategy(attack, strategy, question, notes)
         else:
             audited = _audit_threshold(attack, threshold, question, notes)
-    return replace(audited, warnings=once(notes))
+    path = None if attack.source in ("arguments", "-") else attack.source
+    return replace(audited, path=path, warnings=once(notes))
 
 
 def _strategy(threshold: Any) -> str | None:

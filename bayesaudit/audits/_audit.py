@@ -1,6 +1,6 @@
 """The audit as one object: its lines, its warnings, what to quote, and its renderings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +43,8 @@ class Audit:
         The counts, echoed: one tally, many (shape (n,)), or one a trained model.
     source : str
         Where they came from: "arguments", or a file and its kind.
+    path : str or None
+        The file that was read, if one was.
     inputs : mapping
         Every input, as the JSON echoes it.
     warnings : tuple of str
@@ -69,6 +71,7 @@ class Audit:
     counts: AttackCounts | None
     source: str
     inputs: Mapping[str, Any]
+    path: str | None = None
     warnings: tuple[str, ...] = ()
     dependence: "Dependence | None" = None
     threshold: Mapping[str, Any] | None = None
@@ -367,6 +370,16 @@ class Audit:
             for line in self[number].lines
         ]
         return pd.DataFrame(rows)
+
+    def table(self, delta: float | None = None) -> tuple[Sequence[str], list[Sequence[str]]]:
+        """Return header and rows of the table that a person reads.
+
+        Parameters
+        ----------
+        delta : float, optional
+            One of the audit's; the first by default. Many tallies have one table.
+        """
+        return _text.table(self, self.delta[0] if delta is None else delta)
 
     def __str__(self) -> str:
         return _text.as_text(self)

@@ -162,6 +162,7 @@ def audit_one_run(
         question=question,
         counts=None,
         source=source,
+        path=None if source == "arguments" else source.removesuffix(" (scores)"),
         inputs=inputs,
         warnings=once(notes),
         no_posterior=NO_POSTERIOR,

@@ -21,6 +21,7 @@ COMMANDS = {
     "sample": "posterior draws by PyMC, cross-checked against the exact posterior",
     "diagnose": "can the draws in a file be trusted",
     "fano": "bound what a reconstruction attacker can gain",
+    "report": "one audit as a page for a reviewer: HTML, Markdown or JSON",
     "plan": "how many trials and models show a claim, with what assurance",
     "simulate": "train models, attack them, write the scores",
 }
@@ -59,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = sys.argv[1:] if argv is None else argv
     args = _parser(argv).parse_args(argv)
+    args.argv = list(argv)
     try:
         return args.run(args)
     except BrokenPipeError:
@@ -89,6 +91,6 @@ def _one_line(error: Exception, args: argparse.Namespace) -> str:
     text = " ".join(str(error).split())
     names = {name: name for name in vars(args)} | RENAMED
     for name, option in names.items():
-        if option in vars(args) and option not in ("file", "run", "command"):
+        if option in vars(args) and option not in ("file", "run", "command", "argv"):
             text = re.sub(rf"{BEFORE}{name}\b", rf"\1--{option.replace('_', '-')}", text)
     return text
