@@ -23,6 +23,8 @@ _EXPORTS: dict[str, str] = {
     "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
+    "betting_bound": "betting",
+    "betting_ceiling": "betting",
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
@@ -56,6 +58,7 @@ _EXPORTS: dict[str, str] = {
     "audit": "audits",
     "audit_draws": "audits",
     "audit_one_run": "audits",
+    "compile_model": "sampling",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.audits import Audit, Line, audit, audit_draws, audit_one_run
+    from bayesaudit.betting import betting_bound, betting_ceiling
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.dependence import ModelComparison, compare
@@ -97,7 +101,7 @@ if TYPE_CHECKING:
     from bayesaudit.reading import read_attack
     from bayesaudit.reports import report
     from bayesaudit.roc import OperatingPoint, RocCurve
-    from bayesaudit.sampling import load, sample, save
+    from bayesaudit.sampling import compile_model, load, sample, save
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

@@ -207,10 +207,19 @@ def _lines(
     bounds = confidence_lines(pooled, delta, question, notes)
     if not per_model:
         return [*lines, *bounds]
-    from bayesaudit.audits._dependence import clustered_lines, dependent_lines
+    from bayesaudit.audits._dependence import (
+        clustered_lines,
+        dependent_lines,
+        only_if_independent,
+    )
 
-    clustered = clustered_lines(counts, delta, question)
-    return [*lines, *dependent_lines(counts, delta, question), *bounds, *clustered]
+    within = [replace(line, promise=only_if_independent(line.promise)) for line in bounds]
+    return [
+        *lines,
+        *dependent_lines(counts, delta, question),
+        *clustered_lines(counts, delta, question),
+        *within,
+    ]
 
 
 def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: list[str]) -> Audit:

@@ -221,19 +221,28 @@ class Audit:
                 f"With confidence {confidence} {leak} at delta {delta:g}, if rows are independent."
             )
         if self.is_per_model:
-            return self._dependent_conclusion(self.line(BETA_BINOMIAL, delta), delta)
+            return self._dependent_conclusion(self.line(BETA_BINOMIAL, delta), delta, bound)
         shown = self.line(MEMBER, delta) or self.line(EXACT_POSTERIOR, delta)
         text = _interval_sentence("Given these counts, ", shown, self.prob)
         return f"{text}; with confidence {confidence} {leak} at delta {delta:g}."
 
-    def _dependent_conclusion(self, line: Line, delta: float) -> str:
+    def _dependent_conclusion(self, line: Line, delta: float, bound: Line | None) -> str:
         if line.guarantee == "prior-driven":
             return (
                 "One trained model does not identify the correlation of its trials: the interval "
                 f"[{line.lower:.5f}, {line.upper:.5f}] at delta {delta:g} is prior-driven."
             )
         start = "Allowing for dependence within a trained model, "
-        return f"{_interval_sentence(start, line, self.prob)} at delta {delta:g}."
+        text = _interval_sentence(start, line, self.prob)
+        if bound is None:
+            return f"{text} at delta {delta:g}."
+        leak = (
+            f"at least epsilon {bound.lower:.5f} leaks" if bound.lower > 0 else "no leak is shown"
+        )
+        return (
+            f"{text}; with confidence {(1 + self.prob) / 2:.4g}, whatever that dependence, {leak} "
+            f"at delta {delta:g}."
+        )
 
     # -- draws and curves ------------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ def confidence_lines(
     """Yield the confidence bounds of independent trials: the exact, then the classical ones."""
     measure = question.measure(delta)
     if question.looks == ANYTIME:
-        from bayesaudit.calibration.sequential import anytime_bound
+        from bayesaudit.anytime import anytime_bound
 
         yield line_of_interval(anytime_bound(counts, measure, question.prob), delta)
         return

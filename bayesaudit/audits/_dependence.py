@@ -19,6 +19,7 @@ from bayesaudit.dependence import ICC, TippingCurve, cluster_bootstrap, compare,
 from bayesaudit.dependence.comparison import ModelComparison
 from bayesaudit.dependence.tipping import NOT_IDENTIFIED, ONE_RUN_AUDITS
 from bayesaudit.dependence.xbern import xbern_interval
+from bayesaudit.intervals import BETTING, confidence_interval
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import check_icc_prior
@@ -196,10 +197,21 @@ def dependent_lines(counts: AttackCounts, delta: float, question: Question) -> I
 
 
 def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> Iterator[Line]:
-    """Yield the frequentist intervals that allow for dependence within a model."""
-    if counts.shape[-1] < FEW_MODELS or question.looks == ANYTIME:
-        return
+    """Yield the bounds that allow for dependence within a model: the guaranteed one first."""
     measure = question.measure(delta)
+    if question.looks == ANYTIME:
+        return
+    yield replace(
+        line_of_interval(
+            confidence_interval(counts, measure, question.level, method=BETTING),
+            delta,
+            promise="confidence, guaranteed under any dependence within a model",
+            assumption=f"{MODELS}, the numbers of their trials fixed beforehand",
+        ),
+        prob=question.prob,
+    )
+    if counts.shape[-1] < FEW_MODELS:
+        return
     found = cluster_bootstrap(counts, measure, question.level)
     yield replace(
         line_of_interval(
@@ -222,3 +234,11 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
             ),
             prob=question.prob,
         )
+
+
+def only_if_independent(promise: str) -> str:
+    """Return the promise of a line of independent trials, for trials that share a model."""
+    return promise.replace(
+        "guaranteed if trials are independent",
+        "guaranteed only if trials of a model are independent, too",
+    )

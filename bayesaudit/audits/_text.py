@@ -235,7 +235,8 @@ def _verdicts(audit: Any, delta: float) -> list[str]:
 def diagnosis_lines(found: dict[str, Any]) -> list[str]:
     """Return the verdict of the diagnostics, and each failed check with its remedy."""
     checks = found["checks"]
-    failed = [check for check in checks if not check["passed"]]
+    failed = [check for check in checks if check["verdict"] == "failed"]
+    cautions = [check for check in checks if check["verdict"] == "caution"]
     shown = {"rhat": "R-hat {:.4g}", "ess_lower": "ESS at the ends {:.0f}", "ess_upper": "{:.0f}"}
     facts = [
         text.format(check["value"])
@@ -247,12 +248,15 @@ def diagnosis_lines(found: dict[str, Any]) -> list[str]:
         f"{check['value']:.0f} divergences" for check in checks if check["name"] == "divergences"
     ]
     verdict = f"FAILED {len(failed)} of {len(checks)} checks" if failed else "passed"
+    if cautions:
+        verdict += f", {len(cautions)} caution{'s' if len(cautions) > 1 else ''}"
     lines = [f"diagnostics {verdict}: {', '.join(facts) or f'{len(checks)} checks'}."]
-    for check in failed:
+    for check in failed + cautions:
         value = "not a number" if check["value"] is None else f"{check['value']:.4g}"
         where = f" ({check['where']})" if check["where"] else ""
         lines.append(f"  {check['name']} = {value}{where}, threshold {check['threshold']:g}:")
-        lines.append(f"    {check['meaning']}; {check['remedy']}.")
+        detail = f" ({check['detail']})" if check["detail"] else ""
+        lines.append(f"    {check['meaning']}{detail}; {check['remedy']}.")
     return lines
 
 

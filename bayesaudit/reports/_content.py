@@ -99,9 +99,9 @@ def failures(audit: Audit) -> list[str]:
         ]
         for delta, diagnosis in one.diagnosis.items():
             found += [
-                f"{check['name']} at delta {delta:g}: {check['meaning']}; {check['remedy']}."
-                for check in diagnosis.to_dict()["checks"]
-                if not check["passed"]
+                f"{check.name} at delta {delta:g}: {check.meaning}; {check.remedy}."
+                for check in diagnosis.checks
+                if check.verdict == "failed"
             ]
     return list(dict.fromkeys(found))
 
@@ -201,18 +201,12 @@ def draws(audit: Audit) -> dict[str, Any] | None:
     if audit.draws is None or not audit.draws.diagnosis:
         return None
     delta = audit.delta[0]
-    checks = audit.draws.diagnosis[delta].to_dict()["checks"]
     rows = [
-        [
-            check["name"],
-            "not a number" if check["value"] is None else f"{check['value']:.4g}",
-            f"{check['threshold']:g}",
-            "passed" if check["passed"] else "FAILED",
-        ]
-        for check in checks
+        [check.name, f"{check.value:.4g}", f"{check.threshold:g}", check.verdict, check.detail]
+        for check in audit.draws.diagnosis[delta].checks
     ]
     caption = f"Checks of the draws of {audit.draws.model} at delta {delta:g}"
-    return _table(caption, ["check", "value", "threshold", "verdict"], rows)
+    return _table(caption, ["check", "value", "threshold", "verdict", "what it says"], rows)
 
 
 def coverage_rows(audit: Audit) -> dict[str, Any] | None:
