@@ -36,7 +36,10 @@ def files(tmp_path_factory):
             "score,member,model",
             *(f"{s},{m},m{j}" for s, m, j in zip(shifted, member, model, strict=True)),
         ],
-        "guesses": ["member,guess", *(f"{m},{int(s > 0.5)}" for s, m in zip(score, member))],
+        "guesses": [
+            "member,guess",
+            *(f"{m},{int(s > 0.5)}" for s, m in zip(score, member, strict=True)),
+        ],
         "per_model": ["model,fn,tp,fp,tn", "a,3,17,2,18", "b,7,13,1,19", "c,2,18,6,14"],
         "one_model": ["model,fn,tp,fp,tn", "a,30,170,20,180"],
         "tallies": ["fn,tp,fp,tn", "35,65,25,75", "0,100,0,100", "48,52,50,50"],
