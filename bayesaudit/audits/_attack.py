@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from bayesaudit._checks import check_number
 from bayesaudit.audits._audit import Audit
 from bayesaudit.audits._counts import cautious, confidence_lines, posterior_lines
 from bayesaudit.audits._line import BETA_BINOMIAL, EXACT_POSTERIOR, UNIFORM_ICC, Line
@@ -102,11 +103,11 @@ def audit(
     """
     question = Question.asked(delta, prob, direction, prior, claim, looks, icc_prior, random_seed)
     if isinstance(attack, str | Path):
-        attack = read_file(attack)
+        attack = read_file(attack, prefer="guesses" if threshold is None else "scores")
     elif isinstance(attack, AttackCounts):
-        attack = Attack(attack, "counts", attack.axis == "model", "arguments")
+        attack = Attack(data=attack, kind="counts", source="arguments")
     elif isinstance(attack, AttackScores):
-        attack = Attack(attack, "scores", attack.model is not None, "arguments")
+        attack = Attack(data=attack, kind="scores", source="arguments")
     if not isinstance(attack, Attack):
         raise TypeError(
             f"attack must be AttackCounts, AttackScores or a file, got {type(attack).__name__}."
@@ -126,7 +127,7 @@ def audit(
             audited = _audit_strategy(attack, strategy, question, notes)
         else:
             audited = _audit_threshold(attack, threshold, question, notes)
-    path = None if attack.source in ("arguments", "-") else attack.source
+    path = None if attack.source in ("arguments", "standard input") else attack.source
     return replace(audited, path=path, warnings=once(notes))
 
 
@@ -146,9 +147,10 @@ def _audit_threshold(
     """Audit counts, or scores at a declared threshold."""
     if attack.kind != "scores":
         return _audit_counts(attack.data, attack, question, notes)
-    value = float(threshold)
+    value = check_number(threshold, "threshold")
+    cut = -value if attack.lower_is_member else value
     data = attack.data
-    counts = data.counts_by_model(value) if attack.per_model else data.counts(value)
+    counts = data.counts_by_model(cut) if attack.per_model else data.counts(cut)
     chosen = {"strategy": "fixed", "value": value, "is_bound": True}
     return replace(_audit_counts(counts, attack, question, notes), threshold=chosen)
 
@@ -261,8 +263,11 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
             **echoed,
             "seed": first.random_seed,
         },
-        threshold=threshold_summary(first),
-        bounds={delta: threshold_summary(bound) for delta, bound in bounds.items()},
+        threshold=threshold_summary(first, attack.lower_is_member),
+        bounds={
+            delta: threshold_summary(bound, attack.lower_is_member)
+            for delta, bound in bounds.items()
+        },
         roc=roc_summary(scores),
         no_posterior=NO_POSTERIOR,
         curve_of=(partial(_band_curve, scores, question) if strategy == "band" else None),
@@ -297,7 +302,7 @@ def _audit_split(
         found,
         lines=tuple(lines),
         inputs={**found.inputs, **echoed, "seed": bound.random_seed},
-        threshold=threshold_summary(bound),
+        threshold=threshold_summary(bound, attack.lower_is_member),
         curve_of=partial(_counts_curve, bound.counts, question),
     )
 

@@ -11,7 +11,7 @@ from bayesaudit.audits._audit import Audit
 from bayesaudit.audits._line import Line
 from bayesaudit.audits._notes import collected, once
 from bayesaudit.audits._question import Question
-from bayesaudit.reading import Attack, read_file
+from bayesaudit.reading import Trials, read_trials
 from bayesaudit.scores import AttackScores
 
 __all__ = ["audit_one_run"]
@@ -77,7 +77,7 @@ def one_run_lines(
 
 
 def audit_one_run(
-    attack: "AttackScores | Attack | str | Path | None" = None,
+    attack: AttackScores | Trials | str | Path | None = None,
     *,
     n_canaries: int | None = None,
     n_guesses: int | None = None,
@@ -87,13 +87,15 @@ def audit_one_run(
     prob: float = 0.90,
     claim: float | None = None,
     independent_canaries: bool = False,
+    source: str = "arguments",
 ) -> Audit:
     """Audit one training run with many canaries: lower bounds, and no posterior.
 
     Parameters
     ----------
-    attack : AttackScores, Attack, str or path, optional
-        Scores of all canaries, with `guesses`; or the tally, by the next three arguments.
+    attack : AttackScores, Trials, str or path, optional
+        Scores of all canaries, or a file of them, with `guesses`; or the tally, by the next three
+        arguments.
     n_canaries : int, optional
         Canaries put in by independent fair coins, >= 1.
     n_guesses : int, optional
@@ -111,6 +113,8 @@ def audit_one_run(
         A claimed epsilon, in nats, >= 0, which gets a p-value by every method.
     independent_canaries : bool
         Also give the bound that assumes independent canaries, which DP does not give.
+    source : str
+        Where the scores came from, echoed; the file's name where `attack` is one.
 
     Returns
     -------
@@ -141,19 +145,23 @@ def audit_one_run(
             missing = [name for name, value in tally.items() if value is None]
             if missing:
                 raise ValueError(f"needs scores or a tally; missing {', '.join(missing)}.")
-            source, data = "arguments", tally
+            data = tally
         else:
             given = [name for name, value in tally.items() if value is not None]
             if given:
                 raise ValueError(f"takes scores or {given[0]}, got both.")
-            source, data, guesses = _one_run_scores(attack, guesses, notes)
+            if isinstance(attack, str | Path):
+                source, attack = str(attack), read_trials(attack)
+            data = _one_run_scores(attack, guesses, source)
+            guesses = data["guesses"]
         lines = [
             line
             for value in question.delta
             for line in one_run_lines(data, value, question, independent_canaries, notes)
         ]
     best = next(line for line in lines if line.method == "all-subset").summary
-    inputs = {name: best[name] for name in tally} | {"source": source, **question.inputs()}
+    inputs = {name: best[name] for name in tally} | question.inputs()
+    inputs["source"] = source if source == "arguments" else f"{source} (scores)"
     if attack is not None:
         inputs["guesses"] = [list(rule) if isinstance(rule, tuple) else rule for rule in guesses]
     return Audit(
@@ -162,34 +170,21 @@ def audit_one_run(
         question=question,
         counts=None,
         source=source,
-        path=None if source == "arguments" else source.removesuffix(" (scores)"),
+        path=None if source in ("arguments", "-") else source,
         inputs=inputs,
         warnings=once(notes),
         no_posterior=NO_POSTERIOR,
     )
 
 
-def _one_run_scores(
-    attack: Any, guesses: Any, notes: list[str]
-) -> tuple[str, dict[str, Any], list[Any]]:
-    """Return source, scores and declared guesses of one run."""
-    source = "arguments"
-    if isinstance(attack, str | Path):
-        attack = read_file(attack)
-    if isinstance(attack, Attack):
-        notes += attack.notes
-        if attack.kind != "scores":
-            raise ValueError(
-                f"{attack.source}: one run needs columns member,score; got {attack.kind}."
-            )
-        source, attack = f"{attack.source} (scores)", attack.data
-    if not isinstance(attack, AttackScores):
+def _one_run_scores(attack: Any, guesses: Any, source: str) -> dict[str, Any]:
+    """Return the scores of one run and their declared guesses."""
+    if not isinstance(attack, AttackScores | Trials):
         raise TypeError(f"attack must be AttackScores or a file, got {type(attack).__name__}.")
-    if attack.model is not None and len(np.unique(attack.model)) > 1:
-        raise ValueError(
-            f"{source}: holds {len(np.unique(attack.model))} models; one run takes the rows of one."
-        )
+    models = 1 if attack.model is None else len(np.unique(attack.model))
+    if models > 1:
+        raise ValueError(f"{source}: holds {models} models; one run takes the rows of one.")
     if guesses is None:
         raise ValueError("guesses must be declared for scores, got none.")
     rules = guesses if isinstance(guesses, list) else [guesses]
-    return source, {"score": attack.score, "member": attack.member, "guesses": rules}, rules
+    return {"score": attack.score, "member": attack.member, "guesses": rules}

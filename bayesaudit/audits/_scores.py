@@ -64,9 +64,11 @@ def chosen_line(bound: ThresholdBound, delta: float, question: Question) -> Line
     return replace(line, prob=question.prob, reason=LOWER_ONLY)
 
 
-def threshold_summary(bound: ThresholdBound) -> dict[str, Any]:
-    """Return how the threshold was chosen, as the JSON holds it."""
+def threshold_summary(bound: ThresholdBound, lower_is_member: bool) -> dict[str, Any]:
+    """Return how the threshold was chosen, as the JSON holds it, in the scores' own sign."""
     found = bound.to_dict()
+    if lower_is_member and found["threshold"] is not None:
+        found["threshold"] = -found["threshold"]
     block = {"strategy": found["strategy"], "value": found["threshold"]}
     if found["threshold"] is None:
         block["value_reason"] = (
@@ -74,6 +76,8 @@ def threshold_summary(bound: ThresholdBound) -> dict[str, Any]:
             if bound.threshold is None
             else "no row reaches it: nobody is guessed a member"
         )
+    if lower_is_member:
+        block["lower_is_member"] = True
     return block | {key: found[key] for key in ("is_bound", "guarantee", "n_selection", "counts")}
 
 

@@ -144,8 +144,7 @@ def _heading(audit: Any) -> str:
         if audit.no_posterior is not None:
             return "\n".join(lines)
         left = inputs["n_pos"] + inputs["n_neg"] - audit.threshold["n_selection"]
-        shown = _number(audit.threshold["value"], "g", "infinity")
-        lines.append(f"member iff score >= {shown}, on the {left} rows that did not choose")
+        lines.append(f"{_rule(audit.threshold)} on the {left} rows that did not choose")
     if audit.kind == "draws":
         known = [
             f"{key} {inputs['run'][key]}"
@@ -178,13 +177,17 @@ def _before(audit: Any, delta: float) -> list[str]:
     """Return what stands above the table of one delta."""
     if audit.no_posterior is None or audit.kind == "one-run":
         return []
-    counts, value = audit.inputs["counts"], audit.threshold["value"]
-    if counts is None:
+    if audit.inputs["counts"] is None:
         return ["every split has its own threshold   direction member"]
     bound = audit.bounds[delta]
     cells = ", ".join(f"{name.upper()} {count}" for name, count in bound["counts"].items())
-    value = bound["value"]
-    return [f"member iff score >= {_number(value, 'g', 'infinity')}: {cells}   direction member"]
+    return [f"{_rule(bound, ':')} {cells}   direction member"]
+
+
+def _rule(threshold: dict[str, Any], end: str = ",") -> str:
+    """Return which scores are guessed to be a member's."""
+    sign = "<=" if threshold.get("lower_is_member") else ">="
+    return f"member iff score {sign} {_number(threshold['value'], 'g', 'infinity')}{end}"
 
 
 def _after(audit: Any, delta: float) -> list[str]:

@@ -73,15 +73,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-#: Arguments of the library whose options have other names.
+#: Arguments of the library whose options have other names, or that stand inside a sentence.
 RENAMED = {
     "random_seed": "seed",
     "n_canaries": "canaries",
     "n_guesses": "guesses",
     "n_correct": "correct",
+    "icc_prior": "icc-prior",
 }
-#: Where an argument stands in an error's text: at its start, or after one of these words.
-BEFORE = r"(^|\b(?:no|needs?|takes?|with|by) )"
+#: Arguments that a sentence may name after one of these words.
+INSIDE = r"(\b(?:no|needs?|with) )(threshold|looks)\b"
 
 
 def _one_line(error: Exception, args: argparse.Namespace) -> str:
@@ -89,8 +90,9 @@ def _one_line(error: Exception, args: argparse.Namespace) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
-    names = {name: name for name in vars(args)} | RENAMED
-    for name, option in names.items():
-        if option in vars(args) and option not in ("file", "run", "command", "argv"):
-            text = re.sub(rf"{BEFORE}{name}\b", rf"\1--{option.replace('_', '-')}", text)
-    return text
+    first = text.split(" ", 1)[0]
+    if first in vars(args) and first not in ("file", "run", "command", "argv"):
+        text = f"--{first.replace('_', '-')}{text[len(first) :]}"
+    for name, option in RENAMED.items():
+        text = re.sub(rf"(?<!-)\b{name}\b", f"--{option}", text)
+    return re.sub(INSIDE, r"\1--\2", text)

@@ -172,7 +172,10 @@ def attack_of(args: argparse.Namespace) -> Any:
         return AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS})
     if given:
         raise ValueError(f"takes a file or counts, got both {args.file} and --{given[0]}.")
-    return file_of(args)
+    from bayesaudit.reading import read_file
+
+    prefer = "guesses" if args.threshold is None else "scores"
+    return read_file(args.file, prefer=prefer, **_columns_of(args))
 
 
 def file_inputs(args: argparse.Namespace) -> list[str]:
@@ -207,7 +210,10 @@ def _one_run(args: argparse.Namespace) -> Any:
         for name in ("canaries", "correct"):
             if getattr(args, name) is not None:
                 raise ValueError(f"--one-run takes a file or --{name}, got both.")
-        return audit_one_run(file_of(args), guesses=args.guesses, **asked)
+        from bayesaudit.reading import read_trials
+
+        trials = read_trials(args.file, needed_by="--one-run", **_columns_of(args))
+        return audit_one_run(trials, guesses=args.guesses, source=args.file, **asked)
     missing = [f"--{name}" for name in ("canaries", "correct") if getattr(args, name) is None]
     if missing:
         raise ValueError(f"--one-run needs a file or a tally; missing {', '.join(missing)}.")
@@ -218,16 +224,9 @@ def _one_run(args: argparse.Namespace) -> Any:
     )
 
 
-def file_of(args: argparse.Namespace) -> Any:
-    """Return what the file holds."""
-    from bayesaudit.reading import read_file
-
-    return read_file(
-        args.file,
-        columns=args.columns,
-        positive=args.positive,
-        lower_is_member=args.lower_is_member,
-    )
+def _columns_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how the columns of the file are to be read."""
+    return {name: getattr(args, name) for name in ("columns", "positive", "lower_is_member")}
 
 
 def question_of(args: argparse.Namespace) -> dict[str, Any]:
