@@ -70,14 +70,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_figures(audit: Any, folder: Path) -> list[str]:
+    from matplotlib.figure import Figure
+
     from bayesaudit import plots
     from bayesaudit._files import write_atomically
 
     post = audit.lines[0].posterior
+    region, distribution = (
+        Figure(figsize=size, layout="constrained") for size in ((5.2, 5.4), (9, 4.6))
+    )
+    plots.region(post, prob=audit.prob, ax=region.subplots())
+    plots.distribution(post, prob=audit.prob, ax=distribution.subplots(1, 2))
     figures = {
-        "region": plots.region(post, prob=audit.prob),
-        "distribution": plots.distribution(post, prob=audit.prob),
-        **audit.draws.diagnosis[audit.delta[0]].figures(),
+        "region": region,
+        "distribution": distribution,
+        **plots.diagnostics(audit.draws.diagnosis[audit.delta[0]]),
     }
     folder.mkdir(parents=True, exist_ok=True)
     written = []
