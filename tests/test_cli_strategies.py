@@ -225,7 +225,7 @@ def test_curve_of_a_band_and_a_split(capsys, scores_file, tmp_path):
     assert np.all(np.diff(table.lower) <= 0)
     band = ba.confidence_band(scores)
     assert table.lower[table.delta == 1e-5].item() == band.best(ba.Epsilon(1e-5))[0]
-    found = document(capsys, path, "--threshold", "split", "--curve", curve)
+    found = document(capsys, path, "--threshold", "split", "--curve", curve, "--force")
     table = pd.read_csv(curve)
     joint = found["results"]["epsilon"]["credible"]["joint_lower"]
     assert table.lower[table.delta == 1e-5].item() == pytest.approx(joint, abs=1e-12)
