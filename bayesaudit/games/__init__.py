@@ -93,19 +93,13 @@ from bayesaudit.games.adversaries import (
     OptimalTest,
     StepLikelihood,
 )
-from bayesaudit.games.audit import (
-    DESIGNS,
-    ImplementationAudit,
-    audit_implementation,
-    audit_trainer,
-)
+from bayesaudit.games.audit import audit_implementation, audit_trainer
+from bayesaudit.games.canaries import Bias, Copies, LabelFlip, PrivateDirection
 from bayesaudit.games.challenges import (
     AttributeValues,
     AverageCase,
-    Bias,
     CanaryCodes,
     Challenges,
-    Copies,
     Extremes,
     FarOut,
     Mislabelled,
@@ -113,21 +107,24 @@ from bayesaudit.games.challenges import (
     PrivateCoordinate,
 )
 from bayesaudit.games.closed_forms import GaussianMean, LaplaceMean, RandomizedResponse
+from bayesaudit.games.designs import DESIGNS
 from bayesaudit.games.dpsgd import DPSGD, TrainedModels
 from bayesaudit.games.experiments import experiment_1, experiment_2
 from bayesaudit.games.planted import BUGS, FaultyDPSGD
-from bayesaudit.games.populations import Digits, GaussianClasses
+from bayesaudit.games.populations import Digits, EmptyRecords, GaussianClasses
 from bayesaudit.games.protocols import (
     Adversary,
     Choice,
     Datasets,
     Known,
     Mechanism,
+    ModelsWithStart,
     PerModel,
     Population,
 )
 from bayesaudit.games.reconstruction import ReconstructionResult, reconstruction_game
 from bayesaudit.games.runs import run_shards
+from bayesaudit.games.verdict import ImplementationAudit
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -146,6 +143,7 @@ __all__ = [
     "Copies",
     "Datasets",
     "Digits",
+    "EmptyRecords",
     "Extremes",
     "FarOut",
     "FaultyDPSGD",
@@ -153,16 +151,19 @@ __all__ = [
     "GaussianMean",
     "ImplementationAudit",
     "Known",
+    "LabelFlip",
     "LaplaceMean",
     "LossComparison",
     "Mechanism",
     "Mislabelled",
+    "ModelsWithStart",
     "OptimalTest",
     "Orthogonal",
     "PerModel",
     "Population",
     "PrivacyClaim",
     "PrivateCoordinate",
+    "PrivateDirection",
     "RandomizedResponse",
     "ReconstructionResult",
     "StepLikelihood",
