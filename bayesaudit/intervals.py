@@ -19,6 +19,7 @@ from scipy import special
 
 from bayesaudit._checks import check_choice, check_prob
 from bayesaudit._interval import Interval
+from bayesaudit._result import Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon, Measure
 from bayesaudit.posteriors.exact import ExactPosterior
@@ -126,7 +127,7 @@ def confidence_interval(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rectangle:
+class Rectangle(Table):
     """Intervals of both rates; the ε between its corners is BEDP's classical interval.
 
     Parameters
@@ -164,6 +165,16 @@ class Rectangle:
             method=self.method,
             guarantee=METHODS[self.method] if self.split == "bonferroni" else "approximate",
         )
+
+    _omit = ("fnr", "fpr", "tpr", "tnr")
+
+    def columns(self) -> dict[str, Array]:
+        """Return the ends of both rates by column name, one row a tally."""
+        return {
+            f"{rate}_{end}": values
+            for rate in ("fnr", "fpr")
+            for end, values in zip(("lower", "upper"), getattr(self, rate), strict=True)
+        }
 
     def mass(self, posterior: ExactPosterior) -> Array:
         """Return the posterior mass inside the rectangle (BEDP, Section 3).

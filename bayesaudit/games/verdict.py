@@ -7,11 +7,20 @@ does, and the attack was good enough that it would have rejected code without an
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from bayesaudit._result import Result
+from bayesaudit.counts import AttackCounts
 from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim
 
-__all__ = ["ImplementationAudit", "needed_accuracy", "power_without_noise", "rejection_count"]
+__all__ = [
+    "ImplementationAudit",
+    "detectable_accuracy",
+    "needed_accuracy",
+    "power_without_noise",
+    "rejection_count",
+    "upper_tail",
+]
 
 Verdict = Literal["inconsistent", "consistent", "inconclusive"]
 
@@ -21,7 +30,7 @@ _POWER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class ImplementationAudit:
+class ImplementationAudit(Result):
     """The verdict of `audit_implementation`.
 
     Parameters
@@ -85,6 +94,21 @@ class ImplementationAudit:
     sees: tuple[str, ...]
     blind_to: tuple[str, ...]
 
+    _omit = ("fn", "tp", "fp", "tn")
+    _also = (
+        "verdict",
+        "violated",
+        "curve_violated",
+        "epsilon_violated",
+        "counts",
+        "neighboring_relation=tested_claim.relation",
+    )
+
+    @property
+    def counts(self) -> AttackCounts:
+        """The four counts as one tally."""
+        return AttackCounts(fn=self.fn, tp=self.tp, fp=self.fp, tn=self.tn)
+
     @property
     def n_trials(self) -> int:
         """Number of models."""
@@ -107,7 +131,7 @@ class ImplementationAudit:
 
     @property
     def verdict(self) -> Verdict:
-        """ "inconsistent", "consistent" or "inconclusive".
+        """The conclusion: "inconsistent", "consistent" or "inconclusive".
 
         Notes
         -----
@@ -176,34 +200,6 @@ class ImplementationAudit:
             "Give initial= if training starts at random weights, a larger step length, fewer "
             "records (n_train) or more models (n_trials)."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "verdict": self.verdict,
-            "violated": self.violated,
-            "curve_violated": self.curve_violated,
-            "epsilon_violated": self.epsilon_violated,
-            "counts": {"fn": self.fn, "tp": self.tp, "fp": self.fp, "tn": self.tn},
-            "accuracy": self.accuracy,
-            "max_accuracy": self.max_accuracy,
-            "p_value": self.p_value,
-            "significance": self.significance,
-            "test_level": self.test_level,
-            "rejection_accuracy": self.rejection_accuracy,
-            "detectable_accuracy": self.detectable_accuracy,
-            "needed_accuracy": self.needed_accuracy,
-            "power": self.power,
-            "epsilon_lower": self.epsilon_lower,
-            "bound": self.bound,
-            "claim": self.claim.to_dict(),
-            "tested_claim": self.tested_claim.to_dict(),
-            "neighboring_relation": self.tested_claim.relation,
-            "design": self.design,
-            "canary": self.canary,
-            "sees": list(self.sees),
-            "blind_to": list(self.blind_to),
-        }
 
 
 _VERDICTS = {
