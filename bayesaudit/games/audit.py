@@ -66,7 +66,7 @@ def audit_implementation(
     data: Population | None = None,
     n_train: int = 64,
     n_trials: int = 1000,
-    n_pilot: int = 10,
+    n_pilot: int = 15,
     significance: float = 1e-3,
     bound: str | None = "exact-unconditional",
     random_seed: int,

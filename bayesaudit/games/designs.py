@@ -142,12 +142,10 @@ def attacks(
         if own:
             found.append(_published_steps(mechanism, challenges, canary))
             continue
-        found.append(Attack(mechanism, LossComparison(challenges, loss), f"{canary}, by its loss"))
-        if _has_initial(mechanism):
-            adversary = LossComparison(challenges, loss, against_initial=True)
-            found.append(
-                Attack(mechanism, adversary, f"{canary}, by its loss against the initial model's")
-            )
+        seen = _has_initial(mechanism)
+        adversary = LossComparison(challenges, loss, against_initial=seen)
+        words = "by its loss against the initial model's" if seen else "by its loss"
+        found.append(Attack(mechanism, adversary, f"{canary}, {words}"))
     return found
 
 
@@ -217,12 +215,10 @@ def pilot(
         secrets = np.tile([0, 1], n_pilot)
         streams = np.repeat(np.arange(n_pilot), 2)
         separation = np.empty(len(candidates))
-        for group in _same_training(candidates):
-            training = _Training(candidates[group[0]], data, n_train, seed, _CHOICE_KEY)
-            outputs, known = training(secrets, streams)
-            for place in group:
-                pair = _pair(candidates[place].adversary, outputs, known)
-                separation[place] = _separation(pair[secrets == 0], pair[secrets == 1])
+        for place, attack in enumerate(candidates):
+            training = _Training(attack, data, n_train, seed, _CHOICE_KEY)
+            pair = _pair(attack.adversary, *training(secrets, streams))
+            separation[place] = _separation(pair[secrets == 0], pair[secrets == 1])
         best = int(np.argmax(separation))
     chosen = candidates[best]
     if not isinstance(chosen.adversary, LossComparison):
@@ -232,21 +228,6 @@ def pilot(
     pair = _pair(chosen.adversary, *training(secrets, np.arange(len(secrets))))
     middle = (pair[secrets == 0].mean() + pair[secrets == 1].mean()) / 2
     return replace(chosen, adversary=replace(chosen.adversary, threshold=float(middle)))
-
-
-def _same_training(candidates: list[Attack]) -> list[list[int]]:
-    """Group attacks that read the same models: equal mechanism and challenges."""
-    groups: list[list[int]] = []
-    for place, attack in enumerate(candidates):
-        for group in groups:
-            first = candidates[group[0]]
-            same = first.adversary.challenges == attack.adversary.challenges
-            if same and first.mechanism is attack.mechanism:
-                group.append(place)
-                break
-        else:
-            groups.append([place])
-    return groups
 
 
 @dataclass(frozen=True, slots=True)
