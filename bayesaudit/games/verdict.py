@@ -255,7 +255,7 @@ def needed_accuracy(n: int, limit: float, rejects: int | None) -> float | None:
     Examples
     --------
     >>> round(needed_accuracy(1000, 0.678, 724), 3)
-    0.648
+    0.647
     """
     if rejects is None:
         return None
