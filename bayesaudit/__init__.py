@@ -23,6 +23,8 @@ _EXPORTS: dict[str, str] = {
     "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
+    "betting_bound": "betting",
+    "betting_ceiling": "betting",
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
@@ -71,6 +73,7 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.betting import betting_bound, betting_ceiling
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.dependence import ModelComparison, compare

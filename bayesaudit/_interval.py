@@ -1,9 +1,10 @@
 """The interval that every engine and method returns: it says what it promises."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bayesaudit._plain import plain
+from bayesaudit._result import Result, shown
 
 __all__ = ["Interval"]
 
@@ -11,7 +12,7 @@ Kind = Literal["eti", "hdi", "lower", "upper"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Interval:
+class Interval(Result):
     """Two ends and what they promise; unpacks as ``lower, upper = interval``.
 
     Parameters
@@ -40,22 +41,29 @@ class Interval:
     method: str
     guarantee: str
 
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            end = getattr(self, name)
+            if getattr(end, "ndim", None) == 0:  # a number of NumPy's: a plain one prints as one
+                object.__setattr__(self, name, end.item())
+
     def __iter__(self):
         return iter((self.lower, self.upper))
+
+    def __str__(self) -> str:
+        many = getattr(self.lower, "shape", ())
+        ends = f" of {math.prod(many)} tallies" if many else ""
+        ends = ends or f" [{shown(self.lower)}, {shown(self.upper)}]"
+        what = {"eti": "interval", "hdi": "shortest interval"}.get(self.kind)
+        if what is None:
+            what = f"{self.kind} bound"
+            ends = ends if many else f" {shown(getattr(self, self.kind))}"
+        return (
+            f"{100 * (1 - self.error):.6g} % {self.statement} {what}{ends} "
+            f"({self.method}; {self.guarantee})"
+        )
 
     @property
     def error(self) -> float:
         """Probability that the quoted ends together may err."""
         return (1 - self.prob) / 2 if self.kind in ("lower", "upper") else 1 - self.prob
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite end is ``None``."""
-        return {
-            "lower": plain(self.lower),
-            "upper": plain(self.upper),
-            "prob": self.prob,
-            "kind": self.kind,
-            "statement": self.statement,
-            "method": self.method,
-            "guarantee": self.guarantee,
-        }

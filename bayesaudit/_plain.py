@@ -7,11 +7,13 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn NumPy values into plain JSON types; NaN and infinity become ``None``."""
+    """Turn results and NumPy values into plain JSON types; NaN and infinity become ``None``."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     if hasattr(value, "tolist"):  # an array or a scalar of NumPy, which need not be loaded here
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):

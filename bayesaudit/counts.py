@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_integers, check_number
+from bayesaudit._result import Table
 
 __all__ = ["AttackCounts", "member_bits"]
 
@@ -16,7 +17,7 @@ CELLS = ("fn", "tp", "fp", "tn")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AttackCounts:
+class AttackCounts(Table):
     """Counts of a membership attack's guesses: one tally, or an array of tallies.
 
     Keyword-only, since tools disagree about the order of the four cells.
@@ -65,6 +66,8 @@ class AttackCounts:
     n_neg: Integers = field(default=None, repr=False)  # type: ignore[assignment]
     axis: Literal["model", "tally"] | None = field(default=None, repr=False)
 
+    _omit = ("n_pos", "n_neg", "axis")
+
     def __post_init__(self) -> None:
         cells = {name: check_integers(getattr(self, name), name) for name in CELLS}
         shapes = {name: cell.shape for name, cell in cells.items()}
@@ -97,6 +100,8 @@ class AttackCounts:
     def __repr__(self) -> str:
         return f"AttackCounts({', '.join(f'{k}={_listed(getattr(self, k))}' for k in CELLS)})"
 
+    __str__ = __repr__
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AttackCounts):
             return NotImplemented
@@ -128,10 +133,6 @@ class AttackCounts:
         if not self.shape:
             raise ValueError("pooled() needs a trailing model axis, got a single tally.")
         return AttackCounts(**{name: getattr(self, name).sum(axis=-1) for name in CELLS})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the four counts as plain integers or lists."""
-        return {name: getattr(self, name).tolist() for name in CELLS}
 
     @classmethod
     def from_guesses(

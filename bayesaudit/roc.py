@@ -1,12 +1,12 @@
 """The operating points that scores allow: a block of tied scores goes in whole or not at all."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_probability
+from bayesaudit._result import Result, Table
 from bayesaudit.counts import AttackCounts
 
 __all__ = ["OperatingPoint", "RocCurve", "roc_curve"]
@@ -16,7 +16,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class OperatingPoint:
+class OperatingPoint(Result):
     """One threshold and what the attack did there.
 
     Parameters
@@ -33,6 +33,8 @@ class OperatingPoint:
     counts: AttackCounts
     requested_fpr: float
 
+    _also = ("tpr", "fpr")
+
     @property
     def tpr(self) -> float:
         """Realised true positive rate."""
@@ -43,19 +45,9 @@ class OperatingPoint:
         """Realised false positive rate, at most the requested one."""
         return float(self.counts.fp / self.counts.n_neg)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a threshold that is not finite is ``None``."""
-        return {
-            "threshold": self.threshold if np.isfinite(self.threshold) else None,
-            "tpr": self.tpr,
-            "fpr": self.fpr,
-            "requested_fpr": self.requested_fpr,
-            "counts": self.counts.to_dict(),
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RocCurve:
+class RocCurve(Table):
     """Every operating point that a threshold can reach, from "nobody" to "everybody".
 
     Parameters
@@ -94,6 +86,8 @@ class RocCurve:
     n_pos: int
     n_neg: int
 
+    _also = ("auc",)
+
     @property
     def tpr(self) -> Array:
         """True positive rates, shape (n_points,)."""
@@ -103,6 +97,10 @@ class RocCurve:
     def fpr(self) -> Array:
         """False positive rates, shape (n_points,)."""
         return self.fp / self.n_neg
+
+    def columns(self) -> dict[str, Array]:
+        """Return the points by column name, for a table or a CSV file."""
+        return {name: getattr(self, name) for name in ("threshold", "tp", "fp", "tpr", "fpr")}
 
     @property
     def counts(self) -> AttackCounts:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_number, check_probability
+from bayesaudit._result import Result
 from bayesaudit.calibration._outcomes import Outcomes, binomial_pmf, binomial_window
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
@@ -22,7 +23,7 @@ LEFT_OUT = 1e-9
 
 
 @dataclass(frozen=True)
-class Rates:
+class Rates(Result):
     """Known rates of the attack."""
 
     fnr: float
@@ -47,13 +48,9 @@ class Rates:
     def _pair(self) -> tuple[float, float]:
         return self.fnr, self.fpr
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {"fnr": self.fnr, "fpr": self.fpr}
-
 
 @dataclass(frozen=True)
-class Pilot:
+class Pilot(Result):
     """Rates as a pilot audit leaves them: a Beta posterior each.
 
     Outcomes of the audit to come are then beta-binomial, so that the average of the assurance over
@@ -62,6 +59,9 @@ class Pilot:
 
     counts: AttackCounts
     prior: Prior = "jeffreys"
+
+    _omit = ("counts", "prior")
+    _also = ("pilot=counts",)
 
     @property
     def _shapes(self) -> list[tuple[float, float]]:
@@ -93,10 +93,6 @@ class Pilot:
         return tuple(
             _beta_binomial(k, n, a, b) for (k, n), (a, b) in zip(sides, self._shapes, strict=True)
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {"pilot": self.counts.to_dict()}
 
 
 def strength(

@@ -1,13 +1,12 @@
 """Exact coverage of an interval method: every outcome, with its probability; no simulation."""
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_integers, check_prob, check_probability
-from bayesaudit._plain import plain
+from bayesaudit._result import Table
 from bayesaudit.calibration._methods import Method, check_method, ends, sides
 from bayesaudit.calibration._outcomes import Outcomes
 from bayesaudit.measures import Measure
@@ -23,7 +22,7 @@ STRIDE_FROM, POINTS = 1_500, 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Coverage:
+class Coverage(Table):
     """Frequentist coverage of an interval method at given true rates.
 
     Parameters
@@ -53,13 +52,9 @@ class Coverage:
     prob: float
     method: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite truth is ``None``."""
-        return _as_dict(self)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Expected:
+class Expected(Table):
     """What an interval method gives on average at given true rates.
 
     Parameters
@@ -84,10 +79,6 @@ class Expected:
     n_neg: Array
     prob: float
     method: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite width is ``None``."""
-        return _as_dict(self)
 
 
 def coverage(
@@ -252,11 +243,3 @@ def _matter(probability: Array) -> NDArray[np.bool_]:
 
 def _name(method: Method) -> str:
     return method if isinstance(method, str) else getattr(method, "__name__", repr(method))
-
-
-def _as_dict(result: Any) -> dict[str, Any]:
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
-    return {
-        name: value if isinstance(value, str | float) else plain(value)
-        for name, value in values.items()
-    }

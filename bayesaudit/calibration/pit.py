@@ -1,13 +1,13 @@
 """Simulation-based calibration of the exact engines: the posterior against its own prior."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_integers
+from bayesaudit._result import Result
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PIT:
+class PIT(Result):
     """Probability integral transforms, uniform on (0, 1) if posterior and simulation agree.
 
     Parameters
@@ -36,6 +36,9 @@ class PIT:
     distance: float
     p_value: float
 
+    _omit = ("values",)
+    _also = ("replicates=values.size",)
+
     @staticmethod
     def of(values: Array) -> "PIT":
         """Return the transforms with their distance from uniformity."""
@@ -43,14 +46,6 @@ class PIT:
         steps = np.arange(1, n + 1) / n
         distance = float(max(np.max(steps - ordered), np.max(ordered - steps + 1 / n)))
         return PIT(values, distance, float(special.kolmogorov(np.sqrt(n) * distance)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain JSON types."""
-        return {
-            "replicates": int(self.values.size),
-            "distance": self.distance,
-            "p_value": self.p_value,
-        }
 
 
 def sbc_exact(

@@ -15,6 +15,7 @@ from bayesaudit._checks import (
     check_prob,
     check_probability,
 )
+from bayesaudit._result import Result
 from bayesaudit.calibration._methods import Method, check_method
 from bayesaudit.calibration._strength import Pilot, Rates, strength
 from bayesaudit.calibration.assurance import assurance, ceiling
@@ -31,7 +32,7 @@ EVERY, SPREAD = 240, 80
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Result):
     """How many trials show a claim, with what probability, and what limits that.
 
     Parameters
@@ -89,14 +90,6 @@ class Plan:
     per_model: int
     icc: float
     strength: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite value is ``None``."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in values.items()
-        }
 
 
 def plan(

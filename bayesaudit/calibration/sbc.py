@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers
+from bayesaudit._result import Result
 from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SBC:
+class SBC(Result):
     """Ranks of the truth among posterior draws, uniform on (0, 1) for a calibrated model.
 
     Parameters
@@ -39,6 +40,9 @@ class SBC:
     draws: int
     random_seed: int
 
+    _omit = ("values",)
+    _also = ("p_value",)
+
     @property
     def p_value(self) -> float:
         """The smallest p-value, times the number of quantities (Bonferroni), at most 1."""
@@ -53,16 +57,6 @@ class SBC:
         tree = xr.DataTree.from_dict({"prior_sbc": dataset})
         shown = plot_ecdf_pit(tree, sample_dims=["sample"], backend="matplotlib")
         return shown.viz["figure"].item()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain JSON types."""
-        return {
-            "p_value": self.p_value,
-            "p_values": dict(self.p_values),
-            "replicates": self.replicates,
-            "draws": self.draws,
-            "random_seed": self.random_seed,
-        }
 
 
 def sbc(

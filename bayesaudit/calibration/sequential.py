@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from scipy import special
 
 from bayesaudit._checks import check_integers, check_prob, check_probability
 from bayesaudit._interval import Interval
+from bayesaudit._result import Result
 from bayesaudit.calibration._methods import Method, check_method, ends
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Epsilon, Measure
@@ -169,7 +169,7 @@ def _smallest(k: int, kc: int, j: int, jc: int, end: float, e: float, room: floa
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(Result):
     """What several looks do to a bound, by simulation.
 
     Parameters
@@ -199,14 +199,6 @@ class Looks:
     fpr: float
     prob: float
     method: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite truth is ``None``."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in values.items()
-        }
 
 
 def simulate_looks(

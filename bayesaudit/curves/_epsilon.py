@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob, check_probability
-from bayesaudit._plain import plain
 from bayesaudit._quadrature import legendre_rule
+from bayesaudit._result import Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import rectangle
 from bayesaudit.measures import Direction, Epsilon
@@ -26,7 +26,7 @@ PARTS = np.geomspace(0.25, 1.0, 9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EpsilonCurve:
+class EpsilonCurve(Table):
     """The posterior of ε̂ as a function of δ, with bands.
 
     Parameters
@@ -73,6 +73,8 @@ class EpsilonCurve:
     direction: Direction
     counts: AttackCounts | None
 
+    _if_any = ("confidence_lower", "confidence_upper")
+
     def columns(self) -> dict[str, Array]:
         """Return what varies with δ, by column name, for a table or a CSV file."""
         names = ["delta", "median", "lower", "upper", "simultaneous_lower", "simultaneous_upper"]
@@ -80,18 +82,6 @@ class EpsilonCurve:
         if self.kind == "lower":
             names = [name for name in names if not name.endswith("upper")]
         return {name: getattr(self, name) for name in names}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite end is ``None``."""
-        return {
-            **{name: plain(values) for name, values in self.columns().items()},
-            "prob": self.prob,
-            "kind": self.kind,
-            "pointwise_mass": self.pointwise_mass,
-            "simultaneous_mass": self.simultaneous_mass,
-            "direction": self.direction,
-            "counts": None if self.counts is None else self.counts.to_dict(),
-        }
 
 
 def epsilon_curve(

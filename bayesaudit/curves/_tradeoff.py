@@ -1,12 +1,12 @@
 """The trade-off curve at a few thresholds that were not chosen by the labels."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_integers, check_prob, check_probability
+from bayesaudit._result import Result, Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.posteriors.two_direction import two_direction_bound
 from bayesaudit.rates import Prior, conjugate_rates
@@ -20,7 +20,7 @@ MAX_BINS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TradeoffCurve:
+class TradeoffCurve(Table):
     """Posteriors of (FPR, FNR) at the thresholds between K bins, each at level/(K − 1).
 
     Parameters
@@ -43,6 +43,9 @@ class TradeoffCurve:
     fpr: Array
     prob: float
     prior: Prior
+
+    _omit = ("counts", "prior")
+    _also = ("pointwise_prob",)
 
     @property
     def pointwise_prob(self) -> float:
@@ -80,14 +83,6 @@ class TradeoffCurve:
             **{f"fpr_{name}": row for name, row in zip(names, self.fpr, strict=True)},
             **{f"fnr_{name}": row for name, row in zip(names, self.fnr, strict=True)},
             **{name: getattr(self.counts, name) for name in ("fn", "tp", "fp", "tn")},
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            **{name: values.tolist() for name, values in self.columns().items()},
-            "prob": self.prob,
-            "pointwise_prob": self.pointwise_prob,
         }
 
 
@@ -183,7 +178,7 @@ def _cuts(scores: AttackScores, n_bins: int, thresholds: ArrayLike | None) -> Ar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DirichletSupremum:
+class DirichletSupremum(Result):
     """Draws of the supremum over thresholds of ε, from a joint posterior: descriptive only.
 
     There is no interval, and no lower bound, on purpose: at n = 200 without any leak the 5 %
@@ -206,6 +201,9 @@ class DirichletSupremum:
     n_bins: int
     random_seed: int
 
+    _omit = ("draws",)
+    _also = ("median", "mean", "statement", "is_bound")
+
     is_bound = False
     statement = "descriptive"
 
@@ -218,18 +216,6 @@ class DirichletSupremum:
     def mean(self) -> float:
         """Mean of the draws."""
         return float(np.mean(self.draws))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types, with the label "descriptive"."""
-        return {
-            "median": self.median,
-            "mean": self.mean,
-            "statement": self.statement,
-            "is_bound": self.is_bound,
-            "delta": self.delta,
-            "n_bins": self.n_bins,
-            "random_seed": self.random_seed,
-        }
 
 
 def dirichlet_supremum(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesaudit._result import Result, Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.dependence.dispersion import DispersionTest, dispersion_test
 from bayesaudit.dependence.icc import ICC, icc
@@ -29,7 +30,7 @@ GOOD_K = 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
+class Candidate(Result):
     """One candidate's log predictive densities, a model left out at a time.
 
     Parameters
@@ -50,6 +51,8 @@ class Candidate:
     fpr: Array | None
     worst_k: float
 
+    _also = ("elpd", "reliable")
+
     @property
     def elpd(self) -> float:
         """Expected log predictive density, summed over models."""
@@ -62,7 +65,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ModelComparison:
+class ModelComparison(Table):
     """How well candidates predict a trained model that they have not seen.
 
     Parameters
@@ -78,6 +81,16 @@ class ModelComparison:
     candidates: tuple[Candidate, ...]
     dispersion: DispersionTest
     icc: ICC
+
+    _rows = "table"
+    _omit = ("icc", "dispersion")
+    _also = (
+        "candidates=table",
+        "evidence_for_dependence=evidence",
+        "dispersion_p=dispersion",
+        "preferred",
+        "sentence",
+    )
 
     def __getitem__(self, name: str) -> Candidate:
         """Return a candidate by its name."""
@@ -155,6 +168,9 @@ class ModelComparison:
             "dependent interval allows for that at little cost and stays the recommended one."
         )
 
+    def __str__(self) -> str:
+        return f"{self.sentence}\n{Table.__str__(self)}"
+
     def table(self) -> list[dict[str, Any]]:
         """Return one row a candidate: ELPD, difference to the best, its error, Pareto k."""
         rows = []
@@ -194,16 +210,6 @@ class ModelComparison:
                 pareto_k=xr.DataArray(np.full(size, c.worst_k), dims="model", coords=labels),
             )
         return az.compare(found)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "candidates": self.table(),
-            "evidence_for_dependence": self.evidence,
-            "dispersion_p": self.dispersion.to_dict(),
-            "preferred": self.preferred,
-            "sentence": self.sentence,
-        }
 
 
 def compare(

@@ -1,12 +1,12 @@
 """Whether models differ by more than their own trials can explain."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers
+from bayesaudit._result import Result
 from bayesaudit.counts import AttackCounts
 from bayesaudit.rates import Prior, check_models, check_prior
 
@@ -17,7 +17,7 @@ BLOCK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class DispersionTest:
+class DispersionTest(Result):
     """Posterior predictive check of the independent model by its dispersion.
 
     Parameters
@@ -42,14 +42,6 @@ class DispersionTest:
         """The smaller p-value of the two sides; NaN where neither is known."""
         known = [p for p in (self.fnr, self.fpr) if np.isfinite(p)]
         return min(known) if known else float("nan")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; NaN is ``None``."""
-        plain = {
-            name: float(getattr(self, name)) if np.isfinite(getattr(self, name)) else None
-            for name in ("fnr", "fpr", "statistic_fnr", "statistic_fpr")
-        }
-        return {**plain, "n_replicates": self.n_replicates}
 
 
 def dispersion_test(

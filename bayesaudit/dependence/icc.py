@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_prob
+from bayesaudit._result import Result, Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.rates import check_models
 
@@ -17,7 +18,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class SideICC:
+class SideICC(Result):
     """Moment estimate of the intra-model correlation of one error rate.
 
     Parameters
@@ -36,8 +37,8 @@ class SideICC:
         Models with at least one trial on this side, and their trials.
     mean_trials : float
         Effective number of trials a model (n₀ of the ANOVA; n where all models are equal).
-    reason : str
-        Why the correlation is not identified; empty where it is.
+    reason : str or None
+        Why the correlation is not identified.
     """
 
     estimate: float
@@ -48,7 +49,10 @@ class SideICC:
     n_models: int
     n_trials: int
     mean_trials: float
-    reason: str
+    reason: str | None
+
+    _omit = ("mean_trials",)
+    _also = ("design_effect", "n_eff", "identified")
 
     @property
     def identified(self) -> bool:
@@ -73,24 +77,9 @@ class SideICC:
         """The same for one model: n/(1 + (n − 1)ρ)."""
         return self.mean_trials / self.design_effect
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; NaN is ``None``, with a reason."""
-        numbers = {
-            name: value if np.isfinite(value := float(getattr(self, name))) else None
-            for name in ("estimate", "standard_error", "lower", "upper", "design_effect", "n_eff")
-        }
-        return {
-            **numbers,
-            "prob": self.prob,
-            "n_models": self.n_models,
-            "n_trials": self.n_trials,
-            "identified": self.identified,
-            "reason": self.reason or None,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class ICC:
+class ICC(Table):
     """Intra-model correlation of both error rates.
 
     Parameters
@@ -102,24 +91,23 @@ class ICC:
     fnr: SideICC
     fpr: SideICC
 
+    _rows = "sides"
+    _also = ("n_models", "identified")
+
     @property
     def identified(self) -> bool:
         """Whether both correlations are identified; with one model neither is."""
         return self.fnr.identified and self.fpr.identified
 
     @property
+    def sides(self) -> list[dict[str, Any]]:
+        """The two estimates as rows of a table."""
+        return [{"rate": name} | getattr(self, name).to_dict() for name in ("fnr", "fpr")]
+
+    @property
     def n_models(self) -> int:
         """Number of models with trials on either side."""
         return max(self.fnr.n_models, self.fpr.n_models)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "fnr": self.fnr.to_dict(),
-            "fpr": self.fpr.to_dict(),
-            "n_models": self.n_models,
-            "identified": self.identified,
-        }
 
 
 def icc(counts: AttackCounts, prob: float = 0.90) -> ICC:
@@ -190,7 +178,7 @@ def _side(k: Integers, n: Integers, prob: float) -> SideICC:
         n_models=models,
         n_trials=int(trials),
         mean_trials=float(size),
-        reason=reason,
+        reason=reason or None,
     )
 
 

@@ -11,6 +11,7 @@ from scipy import special
 from bayesaudit._checks import check_choice, check_number, check_prob, check_probability
 from bayesaudit._interval import Interval, Kind
 from bayesaudit._quadrature import legendre_rule
+from bayesaudit._result import Result
 from bayesaudit.counts import AttackCounts
 from bayesaudit.dependence._strength import StrengthLikelihood
 
@@ -24,7 +25,7 @@ PRIOR_REACH = 8.0
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismPosterior:
+class MechanismPosterior(Result):
     """Posterior of a mechanism's ε and of the strength of the attacks on it.
 
     Made by `mechanism_posterior`. Its ε is the mechanism's, which bounds what any attack can reach;

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_number, check_prob
-from bayesaudit._plain import plain
+from bayesaudit._result import Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
@@ -27,7 +26,7 @@ ONE_RUN_AUDITS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TippingCurve:
+class TippingCurve(Table):
     """Credible intervals of a measure at fixed intra-model correlations.
 
     Parameters
@@ -55,6 +54,13 @@ class TippingCurve:
     n_models: int
     identified: bool
 
+    _omit = ("icc", "lower", "upper", "median")
+    _also = ("points=records", "message")
+
+    def columns(self) -> dict[str, Array]:
+        """Return the curve by column name."""
+        return {name: getattr(self, name) for name in self._omit}
+
     @property
     def message(self) -> str:
         """One plain sentence on what the curve means."""
@@ -80,21 +86,6 @@ class TippingCurve:
         i = int(below[0])
         share = (self.lower[i - 1] - level) / (self.lower[i - 1] - self.lower[i])
         return float(self.icc[i - 1] + share * (self.icc[i] - self.icc[i - 1]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        rows = zip(self.icc, self.lower, self.upper, self.median, strict=True)
-        return {
-            "points": [
-                dict(zip(("icc", "lower", "upper", "median"), map(plain, row), strict=True))
-                for row in rows
-            ],
-            "prob": self.prob,
-            "measure": self.measure,
-            "n_models": self.n_models,
-            "identified": self.identified,
-            "message": self.message,
-        }
 
 
 def tipping_point(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_probability
-from bayesaudit._plain import plain
+from bayesaudit._result import Result, Table
 from bayesaudit.posteriors._error import ess, mean_error, share_error, share_ess
 from bayesaudit.rates import check_prior
 
@@ -30,7 +30,7 @@ FALSE_ALARM = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheckRow:
+class CrossCheckRow(Result):
     """One comparison: a CDF at a level, or the mean transformed to (0, 1).
 
     Parameters
@@ -57,7 +57,7 @@ class CrossCheckRow:
 
 
 @dataclass(frozen=True, slots=True)
-class CrossCheck:
+class CrossCheck(Table):
     """Verdict on draws against the exact posterior.
 
     Parameters
@@ -92,6 +92,8 @@ class CrossCheck:
     ess: float
     detectable: float
 
+    _rows = "rows"
+
     def table(self, *, most: int = 20) -> str:
         """Return the comparisons as aligned text, those with the largest |z| if there are many.
 
@@ -116,20 +118,6 @@ class CrossCheck:
 
     def __str__(self) -> str:
         return f"cross-check {'passed' if self.passed else 'FAILED'}: {self.reason}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite number is ``None``."""
-        numbers = ("max_abs_z", "z_threshold", "max_distance", "distance_pvalue")
-        numbers += ("pvalue_threshold", "ess", "detectable")
-        return {
-            "passed": self.passed,
-            "reason": self.reason,
-            **{name: plain(getattr(self, name)) for name in numbers},
-            "rows": [
-                {name: plain(getattr(row, name)) for name in CrossCheckRow.__slots__}
-                for row in self.rows
-            ],
-        }
 
 
 def cross_check(

@@ -1,10 +1,11 @@
 """What `diagnose` returns: checks with values, thresholds, meanings and remedies."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesaudit._result import Result, Table
 from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ __all__ = ["Check", "Diagnosis"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Result):
     """One check of a posterior.
 
     Parameters
@@ -47,21 +48,11 @@ class Check:
     remedy: str
     where: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a value that is not finite is ``None``."""
-        return {
-            "name": self.name,
-            "value": float(self.value) if np.isfinite(self.value) else None,
-            "threshold": self.threshold,
-            "passed": self.passed,
-            "where": self.where,
-            "meaning": self.meaning,
-            "remedy": self.remedy,
-        }
+    _omit = ("passes_below",)
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Table):
     """Whether a posterior can be trusted, and why.
 
     Parameters
@@ -92,6 +83,10 @@ class Diagnosis:
     n_chains: int
     n_draws: int
     dt: "xr.DataTree" = field(repr=False)
+
+    _rows = "checks"
+    _omit = ("measure", "dt")
+    _also = ("passed",)
 
     @property
     def passed(self) -> bool:
@@ -139,19 +134,6 @@ class Diagnosis:
                 f"{high:.4g}]; under the prior alone it was [{before:.4g}, {after:.4g}]."
             )
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "passed": self.passed,
-            "checks": [check.to_dict() for check in self.checks],
-            "skipped": dict(self.skipped),
-            "prob": self.prob,
-            "interval": _ends(self.interval),
-            "prior_interval": _ends(self.prior_interval),
-            "n_chains": self.n_chains,
-            "n_draws": self.n_draws,
-        }
 
     def figures(self) -> dict[str, "Figure"]:
         """Return ArviZ's pictures of the draws as Matplotlib figures, by name.

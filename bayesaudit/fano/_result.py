@@ -1,9 +1,10 @@
 """What a bound returns: the number, what it was derived from, and whether it says anything."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from bayesaudit._result import Result
 
 if TYPE_CHECKING:
     from bayesaudit.fano._prior import Prior
@@ -17,7 +18,7 @@ _DELTA_NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class AdvantageBound:
+class AdvantageBound(Result):
     """An upper bound on what any adversary gains, with its provenance.
 
     Attributes
@@ -30,7 +31,7 @@ class AdvantageBound:
         ``1 - s``, with its own relative accuracy where the method has it.
     base_success : float
         p*, the success of a guess made without the output.
-    categories : float
+    categories : int
         Number of values of positive probability.
     method : str
         Name of the bound.
@@ -50,7 +51,7 @@ class AdvantageBound:
     success: float
     error: float
     base_success: float
-    categories: float
+    categories: int
     method: str
     premise: str
     neighboring_relation: str | None = None
@@ -90,7 +91,7 @@ class AdvantageBound:
             success=float(min(max(success, base), 1.0)),
             error=float(error),
             base_success=float(base),
-            categories=prior.categories,
+            categories=int(prior.categories),
             method=method,
             premise=premise,
             neighboring_relation=neighboring_relation,
@@ -98,20 +99,3 @@ class AdvantageBound:
             vacuous=not prior.delta and advantage >= 1.0,
             notes=tuple(notes),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite input, which says nothing, becomes None."""
-        count = self.categories
-        return {
-            "advantage": self.advantage,
-            "success": self.success,
-            "error": self.error,
-            "base_success": self.base_success,
-            "categories": int(count),
-            "method": self.method,
-            "premise": self.premise,
-            "neighboring_relation": self.neighboring_relation,
-            "inputs": {name: x if math.isfinite(x) else None for name, x in self.inputs.items()},
-            "vacuous": self.vacuous,
-            "notes": list(self.notes),
-        }

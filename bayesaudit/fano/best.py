@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesaudit._checks import check_choice
+from bayesaudit._result import Table
 from bayesaudit.fano import membership, robustness
 from bayesaudit.fano._prior import Prior, as_prior
 from bayesaudit.fano._result import AdvantageBound
@@ -30,7 +31,7 @@ _MEMBERSHIP = {
 
 
 @dataclass(frozen=True, slots=True)
-class BestBound:
+class BestBound(Table):
     """Every bound that the premises give, smallest advantage first.
 
     Attributes
@@ -43,6 +44,9 @@ class BestBound:
 
     bounds: tuple[AdvantageBound, ...]
     neighboring_relation: str
+
+    _rows = "bounds"
+    _also = ("best",)
 
     @property
     def best(self) -> AdvantageBound:
@@ -60,14 +64,6 @@ class BestBound:
             if bound.method == method:
                 return bound
         raise KeyError(method)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "neighboring_relation": self.neighboring_relation,
-            "best": self.best.to_dict(),
-            "bounds": [bound.to_dict() for bound in self.bounds],
-        }
 
 
 def best_bound(

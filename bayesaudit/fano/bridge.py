@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob
+from bayesaudit._result import Result
 
 __all__ = ["AdvantagePosterior", "posterior_advantage"]
 
@@ -29,7 +30,7 @@ class EpsilonPosterior(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class AdvantagePosterior:
+class AdvantagePosterior(Result):
     """Posterior of ``bound(epsilon)``; credible statements about a number, made by `bound`.
 
     Attributes

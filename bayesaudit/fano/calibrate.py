@@ -1,13 +1,14 @@
 """From a target advantage to the noise, or the guarantee, that keeps every adversary below it."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesaudit._checks import check_choice, check_integers, check_prob, check_probability
+from bayesaudit._result import Result
 from bayesaudit.fano._prior import Prior, as_prior
 from bayesaudit.fano.accounting import dp_sgd_bounds
 from bayesaudit.fano.information import (
@@ -23,7 +24,7 @@ __all__ = ["Calibration", "calibrate_epsilon", "calibrate_noise", "information_b
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Result):
     """The parameter that meets a target, and the bound that it gives.
 
     Attributes
@@ -48,10 +49,6 @@ class Calibration:
     advantage: float
     method: str
     neighboring_relation: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return asdict(self)
 
 
 def _keywords(law: Prior) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The attack game: draw a secret, show the output, let the Bayes-optimal adversary guess."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayesaudit._checks import check_integers, check_nonnegative, check_prob
+from bayesaudit._result import Result
 from bayesaudit.fano._prior import as_prior, check_categories
 from bayesaudit.fano._solver import phi
 from bayesaudit.fano.gaussian import gaussian_success
@@ -68,7 +69,7 @@ class SimplexGaussian:
 
 
 @dataclass(frozen=True, slots=True)
-class GameResult:
+class GameResult(Result):
     """Outcome of the game.
 
     Attributes
@@ -89,6 +90,8 @@ class GameResult:
     bayes_success: float | None
     information: float | None
 
+    _also = ("success", "advantage")
+
     @property
     def success(self) -> float:
         """Share of right guesses."""
@@ -108,10 +111,6 @@ class GameResult:
         low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
         high = float(special.betainccinv(k + 1, n - k, tail)) if k < n else 1.0
         return low, high
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {**asdict(self), "success": self.success, "advantage": self.advantage}
 
 
 def _check_channel(

@@ -19,6 +19,7 @@ from bayesaudit._checks import (
     check_probability,
 )
 from bayesaudit._gdp import gdp_delta, gdp_epsilon
+from bayesaudit._result import Result
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -39,7 +40,7 @@ _DISCRETIZATION = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyClaim:
+class PrivacyClaim(Result):
     """An (epsilon, delta) guarantee, the relation it holds under and, if known, its whole curve.
 
     Parameters
@@ -67,6 +68,9 @@ class PrivacyClaim:
     delta: float
     relation: Relation = REPLACE_ONE
     curve: Callable[[float], float] | None = None
+
+    _omit = ("relation", "curve")
+    _also = ("neighboring_relation=relation", "max_accuracy")
 
     def __post_init__(self) -> None:
         if check_number(self.epsilon, "epsilon") < 0:
@@ -117,15 +121,6 @@ class PrivacyClaim:
         factor = 1 + math.exp(min(self.epsilon, 700.0))
         delta = min(1.0, factor * self.delta)
         return PrivacyClaim(2 * self.epsilon, delta, REPLACE_ONE, curve)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
-            "delta": self.delta,
-            "neighboring_relation": self.relation,
-            "max_accuracy": self.max_accuracy,
-        }
 
 
 def gaussian_claim(mu: float, delta: float) -> PrivacyClaim:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_choice, check_integers, check_prob
+from bayesaudit._result import Result
+from bayesaudit.counts import AttackCounts
 from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim
 from bayesaudit.games.adversaries import LossComparison, StepLikelihood
 from bayesaudit.games.challenges import Bias, Copies, PrivateCoordinate
@@ -95,7 +97,7 @@ def audit_trainer(
 
 
 @dataclass(frozen=True, slots=True)
-class ImplementationAudit:
+class ImplementationAudit(Result):
     """The verdict of `audit_implementation`.
 
     Parameters
@@ -143,6 +145,20 @@ class ImplementationAudit:
     design: str
     sees: tuple[str, ...]
     blind_to: tuple[str, ...]
+
+    _omit = ("fn", "tp", "fp", "tn")
+    _also = (
+        "violated",
+        "curve_violated",
+        "epsilon_violated",
+        "counts",
+        "neighboring_relation=tested_claim.relation",
+    )
+
+    @property
+    def counts(self) -> AttackCounts:
+        """The four counts as one tally."""
+        return AttackCounts(fn=self.fn, tp=self.tp, fp=self.fp, tn=self.tn)
 
     @property
     def n_trials(self) -> int:
@@ -192,28 +208,6 @@ class ImplementationAudit:
         lines.append("This design sees: " + "; ".join(self.sees) + ".")
         lines.append("It does not see: " + "; ".join(self.blind_to) + ".")
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "violated": self.violated,
-            "curve_violated": self.curve_violated,
-            "epsilon_violated": self.epsilon_violated,
-            "counts": {"fn": self.fn, "tp": self.tp, "fp": self.fp, "tn": self.tn},
-            "accuracy": self.accuracy,
-            "max_accuracy": self.max_accuracy,
-            "p_value": self.p_value,
-            "significance": self.significance,
-            "detectable_accuracy": self.detectable_accuracy,
-            "epsilon_lower": self.epsilon_lower,
-            "bound": self.bound,
-            "claim": self.claim.to_dict(),
-            "tested_claim": self.tested_claim.to_dict(),
-            "neighboring_relation": self.tested_claim.relation,
-            "design": self.design,
-            "sees": list(self.sees),
-            "blind_to": list(self.blind_to),
-        }
 
 
 def audit_implementation(

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_integers, check_prob
+from bayesaudit._result import Result
 from bayesaudit.games._game import Game, attack_scores, checked_seed, play, run_options
 from bayesaudit.games.protocols import Adversary, Mechanism, Population
 from bayesaudit.games.runs import Progress
@@ -18,7 +18,7 @@ __all__ = ["ReconstructionResult", "reconstruction_game"]
 
 
 @dataclass(frozen=True, slots=True)
-class ReconstructionResult:
+class ReconstructionResult(Result):
     """What a reconstruction game produced.
 
     Parameters
@@ -42,6 +42,9 @@ class ReconstructionResult:
     guess: NDArray[np.int64] = field(repr=False)
     scores: AttackScores = field(repr=False)
     neighboring_relation: str | None
+
+    _omit = ("secret", "guess", "scores")
+    _also = ("success", "baseline", "advantage")
 
     @property
     def success(self) -> float:
@@ -75,18 +78,6 @@ class ReconstructionResult:
         lower = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
         upper = float(betainccinv(k + 1, n - k, tail)) if k < n else 1.0
         return lower, upper
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types."""
-        return {
-            "n_trials": self.n_trials,
-            "n_correct": self.n_correct,
-            "prior": list(self.prior),
-            "success": self.success,
-            "baseline": self.baseline,
-            "advantage": self.advantage,
-            "neighboring_relation": self.neighboring_relation,
-        }
 
 
 def reconstruction_game(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_nonnegative, check_prob, check_probability
+from bayesaudit._result import Result
 from bayesaudit.onerun import _allsubset, _fdp, _steinke, _xiang
 from bayesaudit.onerun._check import check_level, check_tally
 from bayesaudit.onerun._curves import EpsilonDeltaCurve, GaussianCurve, TradeOffFamily
@@ -39,7 +40,7 @@ def trade_off_family(method: str, curve: Any, delta: float) -> TradeOffFamily | 
 
 
 @dataclass(frozen=True, slots=True)
-class OneRunAudit:
+class OneRunAudit(Result):
     """A lower confidence bound on epsilon from the guesses of one training run.
 
     Attributes
@@ -66,6 +67,16 @@ class OneRunAudit:
     curve: TradeOffFamily | None
     prob: float
     lower: float
+
+    _also = ("level", "guarantee", "curve=curve.name", "assumption", "reason")
+    _if_any = ("reason",)
+
+    guarantee = "confidence"
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no finite bound, where there is none."""
+        return None if math.isfinite(self.lower) else _NOT_FINITE
 
     @property
     def level(self) -> float:
@@ -157,25 +168,6 @@ class OneRunAudit:
             check_nonnegative(epsilon, "epsilon"),
             self.delta,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; an infinite bound is ``None`` with a ``reason``."""
-        result: dict[str, Any] = {
-            "lower": self.lower if math.isfinite(self.lower) else None,
-            "prob": self.prob,
-            "level": self.level,
-            "guarantee": "confidence",
-            "method": self.method,
-            "curve": None if self.curve is None else self.curve.name,
-            "assumption": self.assumption,
-            "n_canaries": self.n_canaries,
-            "n_guesses": self.n_guesses,
-            "n_correct": self.n_correct,
-            "delta": self.delta,
-        }
-        if result["lower"] is None:
-            result["reason"] = _NOT_FINITE
-        return result
 
 
 def _in_mu(method: str, curve: TradeOffFamily | None) -> bool:

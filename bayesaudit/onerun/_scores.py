@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob, check_probability
+from bayesaudit._result import Result
 from bayesaudit.onerun._audit import (
     METHODS,
     OneRunAudit,
@@ -31,7 +32,7 @@ __all__ = ["OneRunScoreAudit", "audit_pareto", "audit_scores"]
 
 
 @dataclass(frozen=True, slots=True)
-class OneRunScoreAudit:
+class OneRunScoreAudit(Result):
     """The best of K one-run bounds, each at level/K.
 
     Attributes

@@ -1,5 +1,6 @@
 """What every posterior of a measure can say, whichever engine computes it."""
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesaudit._checks import check_choice, check_prob
 from bayesaudit._interval import Interval, Kind
 from bayesaudit._plain import plain
+from bayesaudit._result import ROWS, Result, shown
 from bayesaudit.measures import Measure
 
 __all__ = ["Posterior", "probabilities"]
@@ -16,7 +18,7 @@ __all__ = ["Posterior", "probabilities"]
 Array = NDArray[np.float64]
 
 
-class Posterior(ABC):
+class Posterior(Result, ABC):
     """Posterior distribution of a measure, of one tally or of an array of them.
 
     Plots, reports and the command line use these verbs only. Levels and probabilities broadcast
@@ -140,6 +142,18 @@ class Posterior(ABC):
             "prob_zero": self.prob_zero,
         }
         return plain(summary)
+
+    def _grid(self) -> tuple[str, list[str], list[list[str]]]:
+        prob = 0.90
+        name = f"{self.method} of {self.measure!r}, {100 * prob:g} % credible interval"
+        if not self.shape:
+            return name, [], [[k, shown(value)] for k, value in self.to_dict(prob).items()]
+        if math.prod(self.shape) > ROWS:
+            return name, [], [["tallies", str(self.shape)]]
+        ends = (*self.interval(prob), self.median())
+        rows = zip(np.ndindex(self.shape), *(plain(np.ravel(x)) for x in ends), strict=True)
+        texts = [[", ".join(map(str, index)), *map(shown, row)] for index, *row in rows]
+        return name, ["tally", "lower", "upper", "median"], texts
 
 
 def probabilities(q: ArrayLike, name: str) -> Array:

@@ -76,6 +76,10 @@ class DrawsPosterior(Posterior):
     def __post_init__(self) -> None:
         _ = self.draws
 
+    def __repr__(self) -> str:
+        chains, draws = self.draws.shape[:2]
+        return f"DrawsPosterior({self.measure!r}, {chains} chains of {draws} draws)"
+
     @cached_property
     def draws(self) -> "xr.DataArray":
         """The draws of the measure, with the dims chain, draw and those of the tallies."""

@@ -1,7 +1,7 @@
 """The exact engine: the posterior of a measure by quadrature, for independent marginals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -68,7 +68,7 @@ class ExactPosterior(Posterior):
     0.662551 1.276243
     """
 
-    rates: IndependentRates
+    rates: IndependentRates = field(repr=False)
     measure: Measure
     counts: AttackCounts | None = None
     prior: Prior | None = None

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from bayesaudit._checks import check_prob
+from bayesaudit._result import Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 from bayesaudit.roc import RocCurve
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConfidenceBand:
+class ConfidenceBand(Table):
     """Upper confidence bounds on both error rates that hold at every threshold at once.
 
     Parameters
@@ -39,6 +40,13 @@ class ConfidenceBand:
     fpr_upper: Array
     prob: float
     local_levels: tuple[float, float]
+
+    _omit = ("roc",)
+
+    def columns(self) -> dict[str, Array]:
+        """Return the operating points and their bounds by column name."""
+        upper = {"fnr_upper": self.fnr_upper, "fpr_upper": self.fpr_upper}
+        return self.roc.columns() | upper
 
     def lower(self, measure: Measure) -> Array:
         """Return lower bounds on a measure at every operating point, shape (n_points,).

@@ -1,6 +1,5 @@
 """What each strategy does with the scores, and the result that says what it promises."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,13 +8,14 @@ import numpy as np
 
 from bayesaudit._checks import check_integers
 from bayesaudit._interval import Interval
+from bayesaudit._result import Result
 from bayesaudit.counts import AttackCounts
-from bayesaudit.measures import Epsilon, Measure
+from bayesaudit.measures import Measure
 from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds._band import confidence_band
 from bayesaudit.thresholds._points import Method, best_point, lower_bound
-from bayesaudit.thresholds._split import split_scores
+from bayesaudit.thresholds._split import declared_mask, selection_mask, split_scores
 
 __all__ = ["STRATEGIES", "Question", "Strategy", "ThresholdBound"]
 
@@ -36,7 +36,7 @@ NOT_A_BOUND = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThresholdBound:
+class ThresholdBound(Result):
     """A lower bound on a measure, and the strategy that chose its threshold.
 
     Parameters
@@ -45,11 +45,11 @@ class ThresholdBound:
         The lower end of a two-sided interval of level `prob`: it errs by (1 − prob)/2.
     strategy : str
         One of `STRATEGIES`.
-    method : {"clopper-pearson", "exact-unconditional", "two-direction"}
+    method : {"clopper-pearson", "exact-unconditional", "two-direction", "betting"}
         How counts become a bound.
     guarantee : str
         "guaranteed", "near nominal", "asymptotic" or "not a bound"; all but the last assume that
-        rows are independent.
+        rows are independent, or for "betting" that models are.
     threshold : float or None
         "member" iff score >= threshold; NaN for a point that no row reaches; ``None`` where there
         is no single one.
@@ -65,6 +65,10 @@ class ThresholdBound:
         Rows that served to choose the threshold alone.
     random_seed : int or None
         The seed of the splits; ``None`` where none is used.
+    frozen : bool
+        Whether the threshold stays the same as rows are added: "fixed", and "split" with a declared
+        selection part. Only then are the counts of successive looks those of one growing sample,
+        and only then does `calibration.anytime_bound` of `counts` hold at all looks at once.
     warnings : tuple of str
         What the reader must know.
     """
@@ -80,7 +84,16 @@ class ThresholdBound:
     rows: AttackScores | None = None
     n_selection: int = 0
     random_seed: int | None = None
+    frozen: bool = False
     warnings: tuple[str, ...] = ()
+
+    _omit = ("rows",)
+    _also = ("statement", "is_bound", "measure=measure.name", "delta")
+
+    @property
+    def delta(self) -> float | None:
+        """The measure's δ; ``None`` for one that has none."""
+        return getattr(self.measure, "delta", None)
 
     @property
     def is_bound(self) -> bool:
@@ -104,26 +117,6 @@ class ThresholdBound:
             guarantee=self.guarantee,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON types; a lower end or a threshold that is not finite is ``None``."""
-        finite = self.threshold is not None and math.isfinite(self.threshold)
-        return {
-            "lower": self.lower if math.isfinite(self.lower) else None,
-            "strategy": self.strategy,
-            "method": self.method,
-            "statement": self.statement,
-            "guarantee": self.guarantee,
-            "is_bound": self.is_bound,
-            "threshold": self.threshold if finite else None,
-            "counts": None if self.counts is None else self.counts.to_dict(),
-            "measure": self.measure.name,
-            "delta": self.measure.delta if isinstance(self.measure, Epsilon) else None,
-            "prob": self.prob,
-            "n_selection": self.n_selection,
-            "random_seed": self.random_seed,
-            "warnings": list(self.warnings),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -139,7 +132,7 @@ class Question:
     def fixed(self, threshold: float) -> ThresholdBound:
         """Bound at a declared threshold."""
         lower = self._bound(self._data(self.scores, threshold))
-        return self._found("fixed", lower, threshold, self.scores.counts(threshold))
+        return self._found("fixed", lower, threshold, self.scores.counts(threshold), frozen=True)
 
     def band(self) -> ThresholdBound:
         """Bound at the best point of a simultaneous band."""
@@ -150,19 +143,22 @@ class Question:
         return self._found("band", lower, float(band.roc.threshold[index]), band.counts(index))
 
     def split(
-        self, strategy: Strategy, selection: float, count: int, random_seed: int
+        self, strategy: Strategy, selection: Any, count: int, random_seed: int
     ) -> ThresholdBound:
         """Bound on the rows that did not choose; the median of several such bounds."""
+        declared = declared_mask(self.scores, selection)
+        if declared is None:
+            seeds = np.random.SeedSequence(random_seed).spawn(count)
+            rngs = [np.random.default_rng(seed) for seed in seeds]
+            masks = [selection_mask(self.scores, selection, rng) for rng in rngs]
+        elif strategy == "split":
+            masks = [declared]
+        else:
+            raise ValueError(f'a declared selection part goes with "split", got {strategy!r}.')
+        parts = [split_scores(self.scores, self.measure, self.prob, mask) for mask in masks]
         significance = (1 - self.prob) / 2 * (count + 1) / (2 * count)
-        seeds = np.random.SeedSequence(random_seed).spawn(count)
-        parts = [
-            split_scores(
-                self.scores, self.measure, self.prob, selection, np.random.default_rng(seed)
-            )
-            for seed in seeds
-        ]
         threshold, rest = parts[0]
-        if self.rates is not None:
+        if self._by_model:
             lower = self._bound(self._data(rest, threshold))
         else:
             counts = _joined([part.counts(cut) for cut, part in parts])
@@ -175,7 +171,8 @@ class Question:
             rest.counts(threshold) if single else None,
             rows=rest if single else None,
             n_selection=len(self.scores) - len(rest),
-            random_seed=random_seed,
+            random_seed=random_seed if declared is None else None,
+            frozen=declared is not None,
         )
 
     def bonferroni(self, grid: Any) -> ThresholdBound:
@@ -214,10 +211,16 @@ class Question:
             guarantee="not a bound",
         )
 
+    @property
+    def _by_model(self) -> bool:
+        """Whether the bound allows for the dependence of a model's rows."""
+        return self.rates is not None or self.method == "betting"
+
     def _data(self, scores: AttackScores, threshold: float) -> AttackCounts | IndependentRates:
-        if self.rates is None:
+        if not self._by_model:
             return scores.counts(threshold)
-        return self.rates(scores.counts_by_model(threshold))
+        counts = scores.counts_by_model(threshold)
+        return counts if self.rates is None else self.rates(counts)
 
     def _bound(self, data: AttackCounts | IndependentRates, prob: float | None = None) -> Any:
         return lower_bound(
@@ -245,7 +248,7 @@ class Question:
             notes.append("too few rows to choose a threshold on some of them.")
         if np.all(self.scores.score == self.scores.score[0]):
             notes.append("all scores are equal: the attack carries no information.")
-        if self.scores.clustered and self.rates is None:
+        if self.scores.clustered and not self._by_model:
             notes.append(
                 "several rows come from one model and are dependent; the bound treats rows as "
                 "independent, and only the split by models keeps its two parts apart."
