@@ -42,6 +42,8 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "TradeoffPosterior": "score_curves",
+    "tradeoff_posterior": "score_curves",
     "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
@@ -52,6 +54,7 @@ _EXPORTS: dict[str, str] = {
     "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
     "diagnose": "diagnostics",
+    "compile_model": "sampling",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -91,7 +94,8 @@ if TYPE_CHECKING:
     )
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
-    from bayesaudit.sampling import load, sample, save
+    from bayesaudit.sampling import compile_model, load, sample, save
+    from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,
