@@ -23,6 +23,8 @@ _EXPORTS: dict[str, str] = {
     "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
+    "betting_bound": "betting",
+    "betting_ceiling": "betting",
     "confidence_interval": "intervals",
     "rectangle": "intervals",
     "boundary_polygon": "measures",
@@ -40,6 +42,8 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "TradeoffPosterior": "score_curves",
+    "tradeoff_posterior": "score_curves",
     "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
@@ -50,6 +54,7 @@ _EXPORTS: dict[str, str] = {
     "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
     "diagnose": "diagnostics",
+    "compile_model": "sampling",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
@@ -71,6 +76,7 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.betting import betting_bound, betting_ceiling
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.dependence import ModelComparison, compare
@@ -88,7 +94,8 @@ if TYPE_CHECKING:
     )
     from bayesaudit.reading import read_attack
     from bayesaudit.roc import OperatingPoint, RocCurve
-    from bayesaudit.sampling import load, sample, save
+    from bayesaudit.sampling import compile_model, load, sample, save
+    from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

@@ -39,8 +39,10 @@ METHODS: dict[str, str] = {
     "bailey": "asymptotic",
     "inv-sinh": "asymptotic",
 }
-#: The recommended lower bound, which has a package of its own.
+#: The recommended lower bound of independent trials, which has a package of its own.
 EXACT = "exact-unconditional"
+#: The lower bound that holds under any dependence within a model, from counts of every model.
+BETTING = "betting"
 RECTANGLES = ("clopper-pearson", "jeffreys", "wilson")
 
 
@@ -57,14 +59,17 @@ def confidence_interval(
     Parameters
     ----------
     counts : AttackCounts
-        One tally, or an array of tallies.
+        One tally, or an array of tallies; for "betting" one a model on the trailing axis.
     measure : Measure
         What is measured; log-ratio methods need an `Epsilon`.
     prob : float
         Level in (0, 1): either end alone errs by (1 − prob)/2.
     method : str
-        One of `METHODS`, or "exact-unconditional": a guaranteed lower bound that is hardly
-        ever below "clopper-pearson" (see `bayesaudit.unconditional.exact_unconditional`).
+        One of `METHODS`; or "exact-unconditional": a guaranteed lower bound that is hardly
+        ever below "clopper-pearson" (see `bayesaudit.unconditional.exact_unconditional`); or
+        "betting": a lower bound guaranteed under any dependence within a model, for independent
+        models of sizes fixed beforehand, on the measure at rates averaged over models (see
+        `bayesaudit.betting.betting_bound`). All others suppose independent trials.
     split : {"bonferroni", "none"}
         How an end's error is shared. "bonferroni": over what the end depends on, the two rates of a
         rectangle (so that every rate's end has the tail (1 − prob)/4), or the log ratios of which ε̂
@@ -99,12 +104,16 @@ def confidence_interval(
     0.458498
     """
     prob = check_prob(prob)
-    check_choice(method, "method", (*METHODS, EXACT))
+    check_choice(method, "method", (*METHODS, EXACT, BETTING))
     check_choice(split, "split", ("bonferroni", "none"))
     if method == EXACT:
         from bayesaudit.unconditional import exact_unconditional
 
         return exact_unconditional(counts, measure, prob)
+    if method == BETTING:
+        from bayesaudit.betting import betting_bound
+
+        return betting_bound(counts, measure, prob)
     if method in RECTANGLES:
         return rectangle(counts, prob, method=method, split=split).interval(measure)
     if not isinstance(measure, Epsilon):

@@ -4,7 +4,6 @@ import pytest
 from reference import audits
 
 import bayesaudit as ba
-from bayesaudit.sampling._sample import _compiled_independent
 
 NUTS_CASES = {
     "B01": "FN = 0",
@@ -25,7 +24,7 @@ def worked_example():
 def compiled(worked_example):
     """The independent model of one tally, compiled once, also for `sample`."""
     shapes = {"fnr": (0.5, 0.5), "fpr": (0.5, 0.5)}
-    return _compiled_independent(worked_example, shapes, "nutpie")
+    return ba.compile_model(ba.models.independent(worked_example, shapes))
 
 
 @pytest.fixture(scope="session")

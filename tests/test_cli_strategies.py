@@ -258,17 +258,3 @@ def test_counts_take_no_strategy(capsys, tmp_path):
     assert (status, "holds counts or guesses" in err) == (2, True)
     status, _, err = run(capsys, tmp_path / "counts.csv", "--curve", tmp_path / "x.csv")
     assert (status, "--curve takes a single tally, got 2" in err) == (2, True)
-
-
-@pytest.mark.parametrize("model", [False, True])
-def test_large_files_are_read_by_pandas_with_the_same_result(
-    capsys, scores_file, tmp_path, monkeypatch, model
-):
-    path, _ = scores_file
-    if model:
-        frame = pd.read_csv(path).assign(model=np.arange(400) % 8)
-        path = tmp_path / "models.csv"
-        frame.to_csv(path, index=False)
-    light = document(capsys, path, "--threshold", 0.5)
-    monkeypatch.setattr("bayesaudit.cli._input.LIGHT_BYTES", 0)
-    assert document(capsys, path, "--threshold", 0.5) == light

@@ -87,7 +87,7 @@ def test_direct_draws_have_no_chain_to_diagnose(worked_example):
 def test_a_tree_from_elsewhere_needs_no_group_but_the_posterior():
     found = ba.diagnose(tree(good()), MEASURE)
     assert found.passed
-    assert found.skipped["prior_sensitivity"] == "no log_prior and log_likelihood"
+    assert found.skipped["prior_sensitivity"] == "no log_prior"
     assert found.skipped["bfmi"] == "no sample_stats"
     assert found.skipped["prior_contraction"] == "no prior draws"
     assert found.prior_interval is None
@@ -197,7 +197,8 @@ def test_the_prior_is_heard_where_it_speaks(cells, sensitive, speaks):
         assert found["prior_contraction"].where == "fnr"
         before, after = stats.beta(0.5, 0.5).var(), stats.beta(1.5, 1.5).var()
         assert found["prior_contraction"].value == pytest.approx(1 - after / before, abs=0.02)
-        assert "the prior speaks" in str(found)
+        assert "the prior speaks" in found.table()
+    assert found.passed and found.verdict == ("caution" if sensitive else "passed")
     assert found.interval == tuple(ba.posterior(found.dt, MEASURE).interval(0.9))
     assert "under the prior alone it was" in found.table()
 
@@ -242,7 +243,8 @@ def test_dispersion_between_models_is_seen(between_models):
                 stats.chi2(29).sf(pearson_dispersion(getattr(counts, side), counts.n_pos))
                 for side in ("fn", "fp")
             ]
-            assert check.value == pytest.approx(min(seen), abs=0.05)
+            # The smaller of two, times two.
+            assert check.value == pytest.approx(min(1, 2 * min(seen)), abs=0.1)
 
 
 def test_effects_of_single_models_are_not_the_prior(worked_example):
@@ -283,13 +285,14 @@ def test_results_are_plain_and_print(nuts_tree):
 def test_figures_are_returned_and_not_shown(nuts_tree, tallies, between_models):
     import matplotlib.pyplot as plt
 
-    found = ba.diagnose(nuts_tree, MEASURE).figures()
+    found = ba.plots.diagnostics(ba.diagnose(nuts_tree, MEASURE))
     assert set(found) == {"trace", "rank", "ess", "energy"}
     assert all(isinstance(figure, Figure) for figure in found.values())
     assert plt.get_fignums() == []
     many = ba.sample(tallies, draws=100, random_seed=1, groups=())
-    assert set(ba.diagnose(many, ba.Advantage()).figures()) == {"trace", "rank", "ess"}
-    assert "predictive" in ba.diagnose(sharing(between_models["dependent"]), MEASURE).figures()
+    assert set(ba.plots.diagnostics(ba.diagnose(many, ba.Advantage()))) == {"trace", "rank", "ess"}
+    dependent = ba.diagnose(sharing(between_models["dependent"]), MEASURE)
+    assert "predictive" in ba.plots.diagnostics(dependent)
 
 
 def test_errors_name_the_rule(nuts_tree):

@@ -4,13 +4,14 @@ Credible is not confidence: a posterior interval says what one data set says, an
 intervals hold the truth in repeated audits is another question. It is answered here exactly.
 """
 
+from bayesaudit.anytime import anytime_bound
 from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
 from bayesaudit.calibration.figures import plot_assurance, plot_coverage
 from bayesaudit.calibration.pit import PIT, sbc_exact
 from bayesaudit.calibration.planning import Plan, assurance_curve, plan
 from bayesaudit.calibration.sbc import SBC, sbc
 from bayesaudit.calibration.scale import map_replicates, map_tallies
-from bayesaudit.calibration.sequential import Looks, anytime_bound, looks_prob, simulate_looks
+from bayesaudit.calibration.sequential import Looks, looks_prob, simulate_looks
 from bayesaudit.unconditional import exact_unconditional
 
 __all__ = [

@@ -27,7 +27,7 @@ def confidence_lines(args: argparse.Namespace, counts: Any, measure: Any, notes:
     from bayesaudit.intervals import EXACT, METHODS, confidence_interval
 
     if args.looks == "anytime":
-        from bayesaudit.calibration.sequential import anytime_bound
+        from bayesaudit.anytime import anytime_bound
 
         notes.append(
             "--looks anytime: only the anytime bound holds when an audit is stopped at will; the "

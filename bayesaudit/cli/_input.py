@@ -1,9 +1,8 @@
 """What `estimate`, `sample` and others share: where counts come from, and the questions asked."""
 
 import argparse
-import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +15,6 @@ __all__ = [
     "read_input",
 ]
 
-#: Larger files are read by pandas, smaller ones without it, so that they start at once.
-LIGHT_BYTES = 2_000_000
 NEEDS_THRESHOLD = (
     "holds scores, which need --threshold: a number chosen without looking at these rows, or for "
     "estimate a strategy (band, split, multi-split, bonferroni)."
@@ -123,8 +120,8 @@ def _prior(text: str) -> Any:
 
 
 def read_input(args: argparse.Namespace) -> AttackInput:
-    """Return the counts that the arguments name; without pandas, so that it starts at once."""
-    from bayesaudit.counts import AttackCounts, counts_from_rows, read_rows
+    """Return the counts that the arguments name; those given as options need no reader."""
+    from bayesaudit.counts import AttackCounts
 
     given = [name for name in COUNT_OPTIONS if getattr(args, name) is not None]
     if args.file is None:
@@ -134,46 +131,26 @@ def read_input(args: argparse.Namespace) -> AttackInput:
         return AttackInput(AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS}))
     if given:
         raise ValueError(f"takes a file or counts, got both {args.file} and --{given[0]}.")
-    if _needs_pandas(args.file):
-        return _table_input(args)
-    rows = read_rows(args.file)
-    columns = set(rows[0])
-    if {"fn", "tp", "fp", "tn"} <= columns:
-        return _counts_input(args, rows, counts_from_rows(rows, args.file))
-    if "member" in columns and columns & {"guess", "score"}:
-        return _trials_input(args, rows)
-    return _table_input(args)
+    from bayesaudit.reading import read_file
 
-
-def _needs_pandas(path: str) -> bool:
-    """Say whether a file is large, or no plain text: pandas then reads it."""
-    suffixes = (".parquet", ".npz", ".json", ".gz", ".bz2", ".xz", ".zip", ".zst")
-    if path.lower().endswith(suffixes):
-        return True
-    return os.path.getsize(path) > LIGHT_BYTES
-
-
-def _table_input(args: argparse.Namespace) -> AttackInput:
-    """Read any format that `read_attack` knows, and column names by their aliases."""
-    from bayesaudit.reading import read_table
-    from bayesaudit.scores import AttackScores
-
-    table = read_table(args.file)
-    attack = table.attack(positive=args.positive)
-    kind = "counts" if table.holds_counts else "guesses"
-    if isinstance(attack, AttackScores):
+    prefer = "guesses" if args.threshold is None else "scores"
+    attack = read_file(args.file, positive=args.positive, prefer=prefer)
+    notes = list(attack.notes)
+    if attack.kind != "counts" and not attack.per_model:
+        notes.append(no_model_note(attack.source))
+    counts, threshold, kind = attack.data, None, attack.kind
+    if attack.kind == "scores":
         if args.threshold is None:
-            raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
+            raise ValueError(f"{attack.source}: {NEEDS_THRESHOLD}")
         threshold = _threshold(args.threshold)
-        grouped = attack.model is not None
-        counts = attack.counts_by_model(threshold) if grouped else attack.counts(threshold)
-        notes = [] if grouped else [no_model_note(args.file)]
-        return AttackInput(counts, grouped, f"{args.file} (scores)", notes, threshold)
-    if args.threshold is not None:
-        raise ValueError(f"{args.file}: holds {kind}, which take no --threshold.")
-    grouped = bool(attack.shape) and not table.holds_counts
-    notes = [] if grouped or table.holds_counts else [no_model_note(args.file)]
-    return AttackInput(attack, grouped, f"{args.file} ({kind})", notes)
+        read = counts.counts_by_model if attack.per_model else counts.counts
+        counts = read(threshold)
+    elif args.threshold is not None:
+        raise ValueError(f"{attack.source}: holds {kind}, which take no --threshold.")
+    elif kind == "counts" and attack.per_model:
+        kind = "counts per model"
+    source = f"{attack.source} ({kind})"
+    return AttackInput(counts, attack.per_model, source, notes, threshold)
 
 
 def no_model_note(path: str) -> str:
@@ -184,104 +161,11 @@ def no_model_note(path: str) -> str:
     )
 
 
-def _counts_input(args: argparse.Namespace, rows: list[dict[str, str]], counts: Any) -> AttackInput:
-    if args.threshold is not None:
-        raise ValueError(f"{args.file}: holds counts, which take no --threshold.")
-    if "model" not in rows[0]:
-        return AttackInput(counts, source=f"{args.file} (counts)")
-    seen: dict[str, int] = {}
-    for number, row in enumerate(rows, start=2):
-        if row["model"] in seen:
-            raise ValueError(
-                f"{args.file}: row {number}: model must occur once in a file of counts, "
-                f"got {row['model']!r} again (first in row {seen[row['model']]})."
-            )
-        seen[row["model"]] = number
-    counts = counts if counts.shape else counts[None]
-    return AttackInput(counts, per_model=True, source=f"{args.file} (counts per model)")
-
-
-def _trials_input(args: argparse.Namespace, rows: list[dict[str, str]]) -> AttackInput:
-    from bayesaudit.counts import AttackCounts
-
-    scored = args.threshold is not None or "guess" not in rows[0]
-    if scored and "score" not in rows[0]:
-        raise ValueError(f"{args.file}: holds guesses, which take no --threshold.")
-    if scored and args.threshold is None:
-        raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
-    models = [row["model"] for row in rows] if "model" in rows[0] else None
-    common: dict[str, Any] = {"model": models}
-    if args.positive is None:
-        common["member"] = _bits(args.file, rows, "member")
-    else:
-        common |= {"member": [row["member"] for row in rows], "positive": args.positive}
-    with _named(args.file):
-        if scored:
-            counts = AttackCounts.from_scores(
-                score=_numbers(args.file, rows, "score"),
-                threshold=_threshold(args.threshold),
-                **common,
-            )
-        else:
-            guess = (
-                _bits(args.file, rows, "guess")
-                if args.positive is None
-                else [row["guess"] for row in rows]
-            )
-            counts = AttackCounts.from_guesses(guess=guess, **common)
-    notes = [no_model_note(args.file)] if models is None else []
-    kind = "scores" if scored else "guesses"
-    threshold = _threshold(args.threshold) if scored else None
-    return AttackInput(counts, models is not None, f"{args.file} ({kind})", notes, threshold)
-
-
-@contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Put the file's name before a data error."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        raise ValueError(text if text.startswith(path) else f"{path}: {text}") from None
-
-
 def _threshold(text: str) -> float:
     try:
         return float(text)
     except ValueError:
         raise ValueError(f"--threshold must be a number, got {text!r}.") from None
-
-
-def _numbers(path: str, rows: list[dict[str, str]], name: str) -> list[float]:
-    return _parsed(path, rows, name, float, "a number")
-
-
-def _bits(path: str, rows: list[dict[str, str]], name: str) -> list[int]:
-    words = {"0": 0, "1": 1, "false": 0, "true": 1, "0.0": 0, "1.0": 1}
-    return _parsed(
-        path,
-        rows,
-        name,
-        lambda text: words[text.lower()],
-        "0/1 or false/true (--positive names another label)",
-    )
-
-
-def _parsed(
-    path: str, rows: list[dict[str, str]], name: str, parse: Callable[[str], Any], rule: str
-) -> list[Any]:
-    values = []
-    for number, row in enumerate(rows, start=2):
-        try:
-            value = parse(row[name])
-        except (ValueError, KeyError):
-            raise ValueError(
-                f"{path}: row {number}: {name} must be {rule}, got {row[name]!r}."
-            ) from None
-        if value != value:
-            raise ValueError(f"{path}: row {number}: {name} must not be NaN.")
-        values.append(value)
-    return values
 
 
 @contextmanager

@@ -77,26 +77,13 @@ def _check_used(args: argparse.Namespace) -> None:
         raise ValueError("--guesses must be one number without a file of scores.")
 
 
-def _read_scores(args: argparse.Namespace) -> tuple[list[float], list[bool]]:
-    from bayesaudit.cli._input import _bits, _numbers
-    from bayesaudit.counts import read_rows
+def _read_scores(args: argparse.Namespace) -> tuple[Any, Any]:
+    from bayesaudit.reading import read_trials
 
-    rows = read_rows(args.file)
-    missing = [name for name in ("member", "score") if name not in rows[0]]
-    if missing:
-        raise ValueError(
-            f"{args.file}: --one-run needs columns member,score; got {','.join(rows[0])}."
-        )
-    n_models = len({row.get("model") for row in rows})
-    if n_models > 1:
+    trials = read_trials(args.file, positive=args.positive, needed_by="--one-run")
+    if trials.model is not None and (n_models := len(set(trials.model.tolist()))) > 1:
         raise ValueError(f"{args.file}: holds {n_models} models; --one-run takes the rows of one.")
-    if args.positive is None:
-        member = [bool(bit) for bit in _bits(args.file, rows, "member")]
-    else:
-        member = [row["member"] == args.positive for row in rows]
-        if not any(member):
-            raise ValueError(f"{args.file}: no row's member is {args.positive!r} (--positive).")
-    return _numbers(args.file, rows, "score"), member
+    return trials.score, trials.member
 
 
 def _audits(args: argparse.Namespace, delta: float, scored: Any) -> dict[str, Any]:

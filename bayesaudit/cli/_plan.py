@@ -67,11 +67,8 @@ def run(args: argparse.Namespace) -> int:
     """Plan, print; return the exit status."""
     from bayesaudit.calibration.planning import plan
     from bayesaudit.cli._output import emit_json, envelope, print_warnings
-    from bayesaudit.counts import AttackCounts
 
-    pilot = None if args.pilot is None else AttackCounts.from_csv(args.pilot)
-    if pilot is not None and pilot.shape:
-        pilot = pilot.pooled()
+    pilot = None if args.pilot is None else _pilot(args.pilot)
     strength = {"fnr": args.fnr, "fpr": args.fpr, "mu": args.mu, "pilot": pilot}
     question = {"delta": args.delta, "prob": args.prob, "prior": args.prior, **strength}
     design = {"n": args.n, "target": args.assurance, "per_model": args.per_model, "icc": args.icc}
@@ -99,6 +96,16 @@ def run(args: argparse.Namespace) -> int:
         _print(args, chosen, plans, refused)
     print_warnings(warnings)
     return 0
+
+
+def _pilot(path: str) -> Any:
+    from bayesaudit.counts import AttackCounts
+    from bayesaudit.reading import read_file
+
+    attack = read_file(path)
+    if not isinstance(attack.data, AttackCounts):
+        raise ValueError(f"{attack.source}: holds scores; a pilot is counts or guesses.")
+    return attack.data.pooled() if attack.data.shape else attack.data
 
 
 def _document(args, chosen, plans, refused, warnings, envelope) -> dict:
@@ -163,8 +170,9 @@ def _print(args, chosen, plans, refused) -> None:
 
 def _draw(args, question, plans) -> None:
     import numpy as np
+    from matplotlib.figure import Figure
 
-    from bayesaudit.calibration.figures import plot_assurance
+    from bayesaudit import plots
     from bayesaudit.calibration.planning import assurance_curve
 
     sizes = [found.n_effective for found in plans.values()]
@@ -174,12 +182,6 @@ def _draw(args, question, plans) -> None:
         for name in plans
         if name != "exact-unconditional"
     }
-    planned = None if args.n else {name: found.n_effective for name, found in plans.items()}
-    figure = plot_assurance(
-        grid,
-        curves,
-        target=args.assurance,
-        planned=planned,
-        title=f"claim ε > {args.claim:g} at δ = {args.delta:g}, level {(1 + args.prob) / 2:.4g}",
-    )
+    figure = Figure(figsize=(6, 4.6), layout="constrained")
+    plots.assurance(grid, curves, plans=list(plans.values()), ax=figure.subplots())
     figure.savefig(args.plot, dpi=120)

@@ -303,7 +303,8 @@ def print_verdicts(result: dict, prob: float) -> None:
 
 def _print_diagnostics(found: dict) -> None:
     checks = found["checks"]
-    failed = [check for check in checks if not check["passed"]]
+    failed = [check for check in checks if check["verdict"] == "failed"]
+    cautions = [check for check in checks if check["verdict"] == "caution"]
     shown = {"rhat": "R-hat {:.4g}", "ess_lower": "ESS at the ends {:.0f}", "ess_upper": "{:.0f}"}
     facts = [
         text.format(check["value"])
@@ -315,12 +316,15 @@ def _print_diagnostics(found: dict) -> None:
         f"{check['value']:.0f} divergences" for check in checks if check["name"] == "divergences"
     ]
     verdict = f"FAILED {len(failed)} of {len(checks)} checks" if failed else "passed"
+    if cautions:
+        verdict += f", {len(cautions)} caution{'s' if len(cautions) > 1 else ''}"
     print(f"diagnostics {verdict}: {', '.join(facts) or f'{len(checks)} checks'}.")
-    for check in failed:
+    for check in failed + cautions:
         value = "not a number" if check["value"] is None else f"{check['value']:.4g}"
         where = f" ({check['where']})" if check["where"] else ""
         print(f"  {check['name']} = {value}{where}, threshold {check['threshold']:g}:")
-        print(f"    {check['meaning']}; {check['remedy']}.")
+        detail = f" ({check['detail']})" if check["detail"] else ""
+        print(f"    {check['meaning']}{detail}; {check['remedy']}.")
 
 
 def _number(value: float | None) -> str:

@@ -1,6 +1,6 @@
 """ε(δ) from one pair of rates: pointwise and simultaneous bands."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,10 +19,12 @@ from bayesaudit.rates import IndependentRates, Prior
 __all__ = ["EpsilonCurve", "band_mass", "epsilon_curve"]
 
 Array = NDArray[np.float64]
-#: Panels and nodes in FNR of the mass of a band, whose integrand has kinks: errors are about 1e-7.
-PANELS, NODES = 96, 24
-#: Pointwise tails tried, as parts of the nominal one, between which the simultaneous one lies.
-PARTS = np.geomspace(0.25, 1.0, 9)
+#: The mass of a band in FNR: panels to begin with, nodes a panel, the change of a panel at which it
+#: is halved again, and how often at most. The integrand has kinks, which halving pins down.
+PANELS, NODES, SETTLED, HALVINGS = 48, 12, 1e-9, 40
+#: Excess of the simultaneous mass over the target, and width in the log of the tail, at which the
+#: search for the tail ends; a mass changes by at most the tail itself a unit of its log.
+EXCESS, WIDTH = 1e-7, 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +50,9 @@ class EpsilonCurve(Table):
     pointwise_mass : float
         Posterior mass with which the *pointwise* ends hold the whole curve.
     simultaneous_mass : float
-        The same of the simultaneous band: the target, to 1e-4.
+        The same of the simultaneous band: at least the target, and above it by less than 1e-6
+        unless the mass jumps there, because an end leaves an atom (ε̂ = 0), or unless the pointwise
+        ends already hold more.
     confidence_lower, confidence_upper : numpy.ndarray or None, shape (n_delta,)
         Clopper–Pearson ends. One rectangle of rates serves every δ, so that they hold at all δ at
         once; ``None`` where there are no counts.
@@ -152,17 +156,13 @@ def epsilon_curve(
     def mass(lower: Array, upper: Array) -> float:
         return band_mass(posteriors[0].rates, measures, lower, upper)
 
-    tails = tail * np.concatenate([[1 / delta.size], PARTS[PARTS > 1 / delta.size]])
-    if kind == "lower" or delta.size == 1:
-        tails = np.unique(np.append(tails, tail))
-    lower, upper = _ends(posteriors, tails, kind)
-    masses = np.array([mass(*ends) for ends in zip(lower.T, upper.T, strict=True)])
-    # Masses fall as the tails grow; a band of one δ, or one with an atom throughout, is at most
-    # conservative at the nominal tail.
-    chosen = tail
-    if masses[-1] < target:
-        chosen = float(np.exp(np.interp(-target, -masses, np.log(tails))))
-    band_lower, band_upper = (ends[:, 0] for ends in _ends(posteriors, np.array([chosen]), kind))
+    lower, upper = _ends(posteriors, tail, kind)
+    pointwise = held = mass(lower, upper)
+    band_lower, band_upper = lower, upper
+    if pointwise < target and delta.size > 1:
+        band_lower, band_upper, held = _simultaneous(
+            lambda tail: _ends(posteriors, tail, kind), mass, tail, pointwise, target, delta.size
+        )
     counts = data if isinstance(data, AttackCounts) else None
     confidence = dict.fromkeys(("lower", "upper"))
     if counts is not None:
@@ -174,14 +174,14 @@ def epsilon_curve(
     return EpsilonCurve(
         delta=delta,
         median=np.array([float(one.median()) for one in posteriors]),
-        lower=lower[:, -1],
-        upper=upper[:, -1],
+        lower=lower,
+        upper=upper,
         simultaneous_lower=band_lower,
         simultaneous_upper=band_upper,
         prob=prob,
         kind=kind,
-        pointwise_mass=float(masses[-1]),
-        simultaneous_mass=mass(band_lower, band_upper),
+        pointwise_mass=pointwise,
+        simultaneous_mass=held,
         confidence_lower=confidence["lower"],
         confidence_upper=confidence["upper"],
         direction=direction,
@@ -189,12 +189,50 @@ def epsilon_curve(
     )
 
 
-def _ends(posteriors: Sequence[ExactPosterior], tails: Array, kind: str) -> tuple[Array, Array]:
-    """Lower and upper ends, shape (n_delta, n_tails)."""
-    lower = np.array([one.quantile(tails) for one in posteriors])
+def _simultaneous(
+    ends: Callable[[float], tuple[Array, Array]],
+    mass: Callable[[Array, Array], float],
+    tail: float,
+    pointwise: float,
+    target: float,
+    size: int,
+) -> tuple[Array, Array, float]:
+    """Return the band of the largest pointwise tail that holds the target, and what it holds.
+
+    Masses fall as the tail grows, from the target at least at tail/size, by the union bound. They
+    jump where an end leaves an atom, so that the end of the bracket that holds enough is kept.
+    """
+    missed = np.log(1 - target - EXCESS / 2)
+
+    def gap(value: float) -> float:
+        """Return how far a mass is above what is sought, on the scale where it is near linear."""
+        return float(missed - np.log(max(1 - value, 1e-300)))
+
+    low, high = np.log(tail / size), np.log(tail)
+    band = ends(tail / size)
+    held = mass(*band)
+    above, below, last = gap(held), gap(pointwise), 0
+    while held - target > EXCESS and high - low > WIDTH:
+        # The secant; an end that stays twice is weighed down (Illinois).
+        step = np.clip(above / (above - below), 0.001, 0.999)
+        middle = low + step * (high - low)
+        found = ends(np.exp(middle))
+        value = mass(*found)
+        if value >= target:
+            low, band, held, above = middle, found, value, gap(value)
+            below, last = below / (2 if last == 1 else 1), 1
+        else:
+            high, below = middle, gap(value)
+            above, last = above / (2 if last == -1 else 1), -1
+    return *band, held
+
+
+def _ends(posteriors: Sequence[ExactPosterior], tail: float, kind: str) -> tuple[Array, Array]:
+    """Lower and upper ends, shape (n_delta,)."""
+    lower = np.array([float(one.quantile(tail)) for one in posteriors])
     if kind == "lower":
         return lower, np.full(lower.shape, np.inf)
-    return lower, np.array([one.isf(tails) for one in posteriors])
+    return lower, np.array([float(one.isf(tail)) for one in posteriors])
 
 
 def band_mass(
@@ -217,26 +255,50 @@ def band_mass(
     FPR = 1 − FNR. Curves below `upper` are an intersection of such intervals, curves below `lower`
     somewhere a union of them, and both are intervals again.
     """
-    start, end = (float(edge[0]) for edge in rates.fnr.support)
-    u, _, weight = legendre_rule(NODES)
-    width = (end - start) / PANELS
-    theta = (start + width * (np.arange(PANELS)[:, None] + u)).reshape(1, -1)
-    x, xc = np.sin(theta) ** 2, np.cos(theta) ** 2
-    density = np.exp(rates.fnr.log_density(x, xc)) * np.tile(weight, PANELS) * width
-    low, high = np.zeros_like(x), np.ones_like(x)
-    hole_low, hole_high = np.full_like(x, np.inf), np.full_like(x, -np.inf)
-    for measure, below, above in zip(measures, np.ravel(lower), np.ravel(upper), strict=True):
-        if np.isfinite(above):
-            ends = measure.region(above, x)
-            low, high = np.maximum(low, ends[0]), np.minimum(high, ends[1])
-        if below > 0:
-            ends = measure.region(below, x)
-            hole_low, hole_high = np.minimum(hole_low, ends[0]), np.maximum(hole_high, ends[1])
+    ends = list(zip(measures, np.ravel(lower), np.ravel(upper), strict=True))
 
     def cdf(y: Array) -> Array:
         return rates.fpr.cdf(y, 1 - y)
 
-    inside = np.maximum(cdf(high) - cdf(low), 0.0)
-    hole_low, hole_high = np.clip(hole_low, low, high), np.clip(hole_high, low, high)
-    inside -= np.maximum(cdf(hole_high) - cdf(hole_low), 0.0)
-    return float(np.clip(np.sum(density * np.maximum(inside, 0.0)), 0.0, 1.0))
+    def integrand(theta: Array) -> Array:
+        x, xc = np.sin(theta) ** 2, np.cos(theta) ** 2
+        low, high = np.zeros_like(x), np.ones_like(x)
+        hole_low, hole_high = np.full_like(x, np.inf), np.full_like(x, -np.inf)
+        for measure, below, above in ends:
+            if np.isfinite(above):
+                inside = measure.region(above, x)
+                low, high = np.maximum(low, inside[0]), np.minimum(high, inside[1])
+            if below > 0:
+                hole = measure.region(below, x)
+                hole_low, hole_high = np.minimum(hole_low, hole[0]), np.maximum(hole_high, hole[1])
+        held = np.maximum(cdf(high) - cdf(low), 0.0)
+        hole_low, hole_high = np.clip(hole_low, low, high), np.clip(hole_high, low, high)
+        held -= np.maximum(cdf(hole_high) - cdf(hole_low), 0.0)
+        return np.exp(rates.fnr.log_density(x, xc)) * np.maximum(held, 0.0)
+
+    support = (float(edge[0]) for edge in rates.fnr.support)
+    return float(np.clip(_integral(integrand, *support), 0.0, 1.0))
+
+
+def _integral(function: Callable[[Array], Array], start: float, end: float) -> float:
+    """Integrate over panels, halved where that still changes anything; takes shape (1, n)."""
+    u, _, weight = legendre_rule(NODES)
+
+    def rule(left: Array, width: Array) -> Array:
+        value = function((left[:, None] + width[:, None] * u).reshape(1, -1))
+        return value.reshape(left.size, NODES) @ weight * width
+
+    left, total = np.linspace(start, end, PANELS, endpoint=False), 0.0
+    width = np.full(PANELS, (end - start) / PANELS)
+    whole = rule(left, width)
+    for _ in range(HALVINGS):
+        left, width = np.concatenate([left, left + width / 2]), np.tile(width / 2, 2)
+        parts = rule(left, width)
+        halves = parts.reshape(2, -1).sum(axis=0)
+        open_ = np.abs(halves - whole) > SETTLED
+        total += float(halves[~open_].sum())
+        if not open_.any():
+            return total
+        again = np.tile(open_, 2)
+        left, width, whole = left[again], width[again], parts[again]
+    return total + float(whole.sum())

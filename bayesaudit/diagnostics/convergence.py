@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
     from bayesaudit.posteriors.draws import DrawsPosterior
 
-__all__ = ["convergence_values", "end_values", "sampler_values"]
+__all__ = ["convergence_values", "end_values", "label", "sampler_values"]
 
 Array = NDArray[np.float64]
-Values = dict[str, tuple[float, str]]
+#: name -> (value, where, and a detail if there is one)
+Values = dict[str, tuple[Any, ...]]
 #: Complements say nothing that the rates do not.
 COMPLEMENTS = ("tpr", "tnr")
 HUGE = np.finfo(float).max / 4
@@ -33,10 +34,19 @@ def _series(draws: "DrawsPosterior") -> list[tuple[str, Array]]:
         values = array.transpose("chain", "draw", ...).values.astype(float)
         flat = values.reshape(*values.shape[:2], -1)
         for position in range(flat.shape[2]):
-            index = np.unravel_index(position, values.shape[2:]) if values.ndim > 2 else ()
-            label = f"{array.name}[{', '.join(map(str, map(int, index)))}]" if index else array.name
-            found.append((str(label), flat[:, :, position]))
+            found.append((f"{array.name}{label(array, position)}", flat[:, :, position]))
     return found
+
+
+def label(array: "xr.DataArray", position: int) -> str:
+    """Return where a flattened position lies, by the labels of its dims: "[b]"; "" for a scalar."""
+    dims = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
+    if not dims:
+        return ""
+    index = np.unravel_index(position, [array.sizes[dim] for dim in dims])
+    at = zip(dims, index, strict=True)
+    names = (array[dim].values[i] if dim in array.coords else int(i) for dim, i in at)
+    return f"[{', '.join(map(str, names))}]"
 
 
 def convergence_values(draws: "DrawsPosterior", prob: float) -> Values:
@@ -44,8 +54,12 @@ def convergence_values(draws: "DrawsPosterior", prob: float) -> Values:
     from arviz_stats.base import array_stats
 
     constant, infinite, infinite_in = [], 0, ""
+    missing: dict[str, int] = {}
     rhat, bulk, tail = (1.0, ""), (np.inf, ""), (np.inf, "")
     for name, values in _series(draws):
+        if np.isnan(values).any():
+            missing[name] = int(np.isnan(values).sum())
+            continue
         if name.split("[")[0] == draws.measure.name and np.isinf(values).any():
             infinite += int(np.isinf(values).sum())
             infinite_in = infinite_in or name
@@ -61,12 +75,33 @@ def convergence_values(draws: "DrawsPosterior", prob: float) -> Values:
         bulk = _worse(bulk, (ess(values, "bulk"), name), np.less)
         tail = _worse(tail, (ess(values, "tail", (0.05, 0.95)), name), np.less)
     values = {
+        "nan_draws": _missing(missing, draws),
+        "n_chains": _chains(draws),
         "infinite_draws": (infinite, infinite_in),
         "constant_draws": _constant(draws, constant),
     }
     if bulk[1]:
         values |= {"rhat": rhat, "ess_bulk": bulk, "ess_tail": tail}
     return values
+
+
+def _missing(found: dict[str, int], draws: "DrawsPosterior") -> tuple[float, str, str]:
+    # The measure is NaN where a rate is: the rate is what to name.
+    names = [name for name in found if name.split("[")[0] != draws.measure.name] or list(found)
+    where = ", ".join(names[:5])
+    detail = ", ".join(f"{name}: {found[name]} of {draws.n_draws}" for name in names[:5])
+    return float(sum(found[name] for name in names)), where, detail
+
+
+def _chains(draws: "DrawsPosterior") -> tuple[float, str, str]:
+    count = draws.draws.sizes["chain"]
+    detail = ""
+    if count == 1 and "sample_stats" not in draws.dt.children:
+        detail = (
+            "and no statistics of a sampler: independent draws of any approximation, a variational "
+            "one say, pass R-hat and ESS whatever they approximate"
+        )
+    return float(count), "", detail
 
 
 def _halves(values: Array) -> Array:
@@ -102,9 +137,9 @@ def end_values(draws: "DrawsPosterior", prob: float) -> Values:
     tail = (1 - prob) / 2
     many, checked = lower.size > 1, False
     for tally, values in enumerate(draws.by_tally):
-        if np.ptp(np.clip(values, -HUGE, HUGE)) == 0:
+        if np.isnan(values).any() or np.ptp(np.clip(values, -HUGE, HUGE)) == 0:
             continue
-        where = f"tally {tally}" if many else ""
+        where = f"{'/'.join(draws.tally_dims)} {label(draws.draws, tally)[1:-1]}" if many else ""
         for name, end in (("ess_lower", lower[tally]), ("ess_upper", upper[tally])):
             found[name] = _worse(found[name], (share_ess(values, end), where), np.less)
         # An end at infinity has an infinite error.

@@ -5,6 +5,7 @@ from typing import Any
 import pymc as pm
 
 from bayesaudit.counts import AttackCounts
+from bayesaudit.models._origin import record_origin
 from bayesaudit.models._per_model import SIDES, count_data, create_share, per_model, share_priors
 from bayesaudit.models.priors import create_rate, rate_priors
 
@@ -75,4 +76,6 @@ def beta_binomial(
                 observed=counted,
                 dims="model",
             )
-    return model
+    return record_origin(
+        model, "beta_binomial", counts, {"prior": prior, "icc_prior": icc_prior}, ()
+    )

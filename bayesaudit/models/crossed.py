@@ -7,9 +7,9 @@ import pymc as pm
 import pytensor.tensor as pt
 from numpy.typing import ArrayLike
 from pymc.distributions.dist_math import normal_lcdf
-from scipy import special
 
-from bayesaudit.counts import member_bits, require_both_classes
+from bayesaudit.counts import AttackCounts, member_bits, require_both_classes
+from bayesaudit.models._origin import record_origin
 from bayesaudit.models._per_model import SIDES, probit
 from bayesaudit.models.priors import create_rate, rate_priors
 
@@ -110,11 +110,15 @@ def crossed(
             )
             latent = without + pt.sqrt(share[0]) * by_model[of_model[rows]]
             p = pm.math.invprobit(latent / pt.sqrt(share[2]))
-            pm.Bernoulli(errors, p=p, observed=wrong[rows].astype(np.int8), dims=dim)
-            marginal += _integrated(without, share, wrong[rows], of_model[rows], names_m.size)
+            counted = pm.Data(f"{errors}_counted", wrong[rows].astype(np.int64), dims=dim)
+            pm.Bernoulli(errors, p=p, observed=counted, dims=dim)
+            marginal += _integrated(without, share, counted, of_model[rows], names_m.size)
         if truth.size <= LARGEST_MARGINAL:
             pm.Deterministic("log_marginal", marginal, dims="model")
-    return built
+    design = (truth.tobytes(), of_model.tobytes(), of_challenge.tobytes())
+    counts = AttackCounts.from_guesses(guess=said, member=truth, model=labels["model"])
+    options = {"prior": prior, "concentration": concentration}
+    return record_origin(built, "crossed", counts, options, design)
 
 
 def _integrated(without: Any, share: Any, wrong: Any, of_model: Any, models: int) -> Any:
@@ -124,10 +128,10 @@ def _integrated(without: Any, share: Any, wrong: Any, of_model: Any, models: int
     trials and models of counts can be compared.
     """
     x = (without[:, None] + pt.sqrt(share[0]) * GRID) / pt.sqrt(share[2])
-    sign = np.where(wrong, 1.0, -1.0)[:, None]
+    sign = (2.0 * wrong - 1.0)[:, None]
     membership = (np.arange(models)[:, None] == of_model).astype(float)
     total = membership @ normal_lcdf(0.0, 1.0, sign * x)
     weight = np.exp(-(GRID**2) / 2)
     trials, errors = membership.sum(axis=1), membership @ wrong
-    orders = -np.log1p(trials) - special.betaln(errors + 1, trials - errors + 1)
+    orders = pt.gammaln(trials + 1) - pt.gammaln(errors + 1) - pt.gammaln(trials - errors + 1)
     return pt.logsumexp(total + np.log(weight / weight.sum()), axis=1) + orders

@@ -7,6 +7,7 @@ import pymc as pm
 
 from bayesaudit._checks import check_choice
 from bayesaudit.counts import AttackCounts
+from bayesaudit.models._origin import record_origin
 from bayesaudit.models.priors import create_rate, rate_priors
 
 __all__ = ["independent"]
@@ -78,4 +79,4 @@ def independent(
             n = pm.Data(trials, getattr(counts, trials), dims=observed_dims)
             counted = pm.Data(f"{errors}_counted", getattr(counts, errors), dims=observed_dims)
             pm.Binomial(errors, n=n, p=rate, observed=counted, dims=observed_dims)
-    return model
+    return record_origin(model, "independent", counts, {"prior": prior}, (axis,))

@@ -8,6 +8,7 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayesaudit.counts import AttackCounts
+from bayesaudit.models._origin import record_origin
 from bayesaudit.models._per_model import (
     SIDES,
     count_data,
@@ -100,7 +101,13 @@ def probit_normal(
         pm.Deterministic(
             "log_marginal", _integrated(on_grid["fnr"], on_grid["fpr"], c), dims="model"
         )
-    return model
+    return record_origin(
+        model,
+        "probit_normal",
+        counts,
+        {"prior": prior, "share_prior": share_prior, "correlation": correlation},
+        (),
+    )
 
 
 def _integrated(fnr: Any, fpr: Any, c: Any) -> Any:

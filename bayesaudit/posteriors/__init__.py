@@ -35,9 +35,11 @@ def posterior(
 
     Parameters
     ----------
-    data : AttackCounts or IndependentRates or xarray.DataTree
+    data : AttackCounts or IndependentRates or xarray.DataTree or Dataset or mapping
         Counts, of one tally or many, whose trials count as independent; or marginals of one's own;
-        or draws of ``fnr`` and ``fpr`` (see `bayesaudit.sample`).
+        or draws of ``fnr`` and ``fpr`` (see `bayesaudit.sample`): a DataTree, an
+        ``xarray.Dataset``, or a mapping of arrays of shape (draws,) or (chains, draws). Further
+        dims of the rates (``group``, ``attack``) are the result's shape.
     measure : Measure
         What is measured: ``Epsilon(delta)``, ``GaussianMu()``, ``Advantage()`` or one's own.
     prior : {"jeffreys", "uniform"} or tuple or dict
@@ -104,10 +106,13 @@ def posterior(
         return ExactPosterior(conjugate_rates(data, prior), measure, data, prior)
     if isinstance(data, IndependentRates):
         return ExactPosterior(data, measure)
-    if type(data).__name__ == "DataTree":
+    from bayesaudit.posteriors._measured import as_tree
+
+    tree = as_tree(data)
+    if tree is not None:
         from bayesaudit.posteriors.draws import DrawsPosterior
 
-        return DrawsPosterior(data, measure)
+        return DrawsPosterior(tree, measure)
     raise TypeError(
         "data must be AttackCounts, IndependentRates or a DataTree of draws, "
         f"got {type(data).__name__}."

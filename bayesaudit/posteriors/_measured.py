@@ -1,13 +1,48 @@
 """Measures of the draws in a tree: as arrays for the draws engine, as variables for ArviZ."""
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesaudit.measures import Epsilon, Measure
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["add_measures", "measure_draws"]
+__all__ = ["add_measures", "as_tree", "measure_draws"]
+
+
+def as_tree(data: Any) -> "xr.DataTree | None":
+    """Return draws as a DataTree; None where they are none.
+
+    Draws are a DataTree (or of a class derived from it), an ``xarray.Dataset`` with ``fnr`` and
+    ``fpr``, or a mapping of these names to arrays of shape (draws,) or (chains, draws), the latter
+    with further axes if there are many tallies.
+    """
+    kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__}
+    if ("xarray", "DataTree") in kinds:
+        return data
+    dataset = ("xarray", "Dataset") in kinds
+    if not dataset and not (isinstance(data, Mapping) and {"fnr", "fpr"} <= set(data)):
+        return None
+    import xarray as xr
+
+    if not dataset:
+        data = xr.Dataset({name: _array(name, value) for name, value in data.items()})
+    return xr.DataTree.from_dict({"posterior": data})
+
+
+def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return dims and values of a variable of a mapping; one axis is the draws of one chain."""
+    values = np.asarray(value)
+    if values.ndim == 0:
+        raise ValueError(f"{name} must be an array of draws, got a number.")
+    if values.ndim == 1:
+        values = values[None]
+    more = ("tally",) if values.ndim == 3 else tuple(f"dim_{i}" for i in range(values.ndim - 2))
+    return ("chain", "draw", *more), values
 
 
 def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
@@ -24,6 +59,19 @@ def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
     if missing:
         raise ValueError(f"the draws must hold fnr and fpr; missing {', '.join(missing)}.")
     names = ["fnr", "fpr", *(name for name in ("tpr", "tnr") if name in group)]
+    for name in names:
+        if not {"chain", "draw"} <= set(group[name].dims):
+            raise ValueError(
+                f"{name} must have the dims chain and draw, got {tuple(group[name].dims)}."
+            )
+        unknown = int(np.isnan(group[name].values).sum())
+        if unknown:
+            warnings.warn(
+                f"{name} is NaN in {unknown} of {group[name].size} draws: what follows from them "
+                "is not a number",
+                UserWarning,
+                stacklevel=2,
+            )
     arrays = xr.broadcast(*(group[name] for name in names))
     dims = ("chain", "draw", *(d for d in arrays[0].dims if d not in ("chain", "draw")))
     rates = dict(zip(names, (array.transpose(*dims) for array in arrays), strict=True))

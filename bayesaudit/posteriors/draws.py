@@ -108,6 +108,11 @@ class DrawsPosterior(Posterior):
         return np.ascontiguousarray(np.moveaxis(flat, 2, 0))
 
     @cached_property
+    def _unknown(self) -> NDArray[np.bool_]:
+        """Which tallies have a draw that is not a number, so that nothing of them is known."""
+        return np.isnan(self.by_tally).any(axis=(1, 2))
+
+    @cached_property
     def _sorted(self) -> Array:
         return np.sort(self.by_tally.reshape(self.by_tally.shape[0], -1), axis=1)
 
@@ -199,23 +204,74 @@ class DrawsPosterior(Posterior):
             at, lambda i, x: np.array([share_error(self.by_tally[i], level) for level in x])
         )
 
+    # -- many tallies ----------------------------------------------------------------------------
+
+    def maximum(self, dim: str | None = None) -> "DrawsPosterior":
+        """Return the posterior of the largest value over groups, draw by draw.
+
+        Parameters
+        ----------
+        dim : str, optional
+            The dim to take the maximum over (``group``, ``attack``); by default all.
+
+        Returns
+        -------
+        DrawsPosterior
+            Of the rates of each draw's worst group, without that dim.
+
+        Notes
+        -----
+        It is the posterior of the maximum and not the maximum of posteriors: where groups have few
+        trials each, it lies above every one of them unless the model shares strength between
+        groups.
+
+        Examples
+        --------
+        >>> import bayesaudit as ba
+        >>> counts = ba.AttackCounts(fn=[35, 20], tp=[65, 80], fp=[25, 30], tn=[75, 70])
+        >>> draws = ba.posterior(ba.sample(counts, random_seed=1), ba.Epsilon(1e-5))
+        >>> draws.shape, draws.maximum().shape
+        ((2,), ())
+        >>> bool((draws.maximum().quantile(0.05) >= draws.quantile(0.05)).all())
+        True
+        """
+        import xarray as xr
+
+        dims = self.tally_dims if dim is None else (dim,)
+        if not dims or not set(dims) <= set(self.tally_dims):
+            raise ValueError(f"dim must be one of {self.tally_dims}, got {dim!r}.")
+        group = self.dt["posterior"].dataset
+        names = [name for name in ("fnr", "fpr", "tpr", "tnr") if name in group]
+        worst = self.draws.fillna(np.inf).argmax(dim=list(dims))
+        arrays = xr.broadcast(self.draws, *(group[name] for name in names))[1:]
+        picked = {
+            name: array.isel(worst).drop_vars(dims, errors="ignore")
+            for name, array in zip(names, arrays, strict=True)
+        }
+        return DrawsPosterior(
+            xr.DataTree.from_dict({"posterior": xr.Dataset(picked)}), self.measure
+        )
+
     # -- how arrays are served -------------------------------------------------------------------
 
     def _each(self, level: ArrayLike, function: Callable[[int, Array], Array]) -> Array:
-        """Apply function(tally, levels) with broadcasting of levels against the tallies."""
+        """Apply function(tally, levels) with broadcasting of levels against the tallies.
+
+        A tally with a draw that is not a number has NaN for an answer.
+        """
         level = np.asarray(level, float)
         shape = np.broadcast_shapes(level.shape, self.shape)
         size = self.by_tally.shape[0]
         index = np.broadcast_to(np.arange(size).reshape(self.shape), shape).ravel()
         flat = np.broadcast_to(level, shape).ravel()
-        if size == 1:
+        if size == 1 and not self._unknown[0]:
             return np.asarray(function(0, flat)).reshape(shape)[()]
-        result = np.empty(flat.size)
+        result = np.full(flat.size, np.nan)
         order = np.argsort(index, kind="stable")
         ends = np.searchsorted(index[order], np.arange(size + 1))
         for tally in range(size):
             chosen = order[ends[tally] : ends[tally + 1]]
-            if chosen.size:
+            if chosen.size and not self._unknown[tally]:
                 result[chosen] = function(tally, flat[chosen])
         return result.reshape(shape)[()]
 
@@ -236,6 +292,7 @@ class DrawsPosterior(Posterior):
             width = np.where(np.isfinite(high) & np.isfinite(low), high - low, np.inf)
         best = np.argmin(width, axis=1)[:, None]
         ends = (np.take_along_axis(end, best, axis=1)[:, 0] for end in (low, high))
+        ends = (np.where(self._unknown, np.nan, end) for end in ends)
         lower, upper = (end.reshape(self.shape)[()] for end in ends)
         return lower, upper
 

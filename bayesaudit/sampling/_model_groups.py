@@ -5,6 +5,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,15 @@ import pymc as pm
 import xarray as xr
 from pymc.backends.arviz import find_constants, find_observations
 from pymc.stats import compute_log_likelihood, compute_log_prior
+from pytensor.graph.traversal import ancestors
 
 from bayesaudit.sampling._settings import PRIOR_DRAWS, Settings
 from bayesaudit.sampling._trees import build_tree
 
 __all__ = ["model_data", "model_groups", "quiet_pymc"]
+
+#: Observed errors -> the number of trials behind them.
+TRIALS = {"fn": "n_pos", "fp": "n_neg"}
 
 
 def model_data(model: pm.Model) -> dict[str, xr.Dataset]:
@@ -34,6 +39,8 @@ def model_data(model: pm.Model) -> dict[str, xr.Dataset]:
             if len(named) != value.ndim:
                 named = tuple(f"{name}_dim_{axis}" for axis in range(value.ndim))
             arrays[name] = (named, value)
+        if group == "constant_data":
+            arrays |= _trials(model, groups["observed_data"], arrays)
         used = {dim for named, _ in arrays.values() for dim in named}
         labels = {dim: np.asarray(coords[dim]) for dim in used if coords.get(dim) is not None}
         groups[group] = xr.Dataset(arrays, coords=labels, attrs={"sample_dims": []})
@@ -54,32 +61,78 @@ def quiet_pymc(quiet: bool) -> Iterator[None]:
         log.setLevel(before)
 
 
+def _trials(model: pm.Model, observed: xr.Dataset, known: dict[str, Any]) -> dict[str, Any]:
+    """Return numbers of trials that Binomial nodes hold, named n_pos for fn and n_neg for fp.
+
+    A model need not keep them in a container for the check of dispersion between models.
+    """
+    found = {}
+    for variable in model.observed_RVs:
+        name = TRIALS.get(variable.name, f"n_{variable.name}")
+        op = variable.owner.op
+        if name in known or getattr(op, "name", None) not in ("binomial", "beta_binomial"):
+            continue
+        n = op.dist_params(variable.owner)[0]
+        if set(ancestors([n])) & set(model.basic_RVs) or variable.name not in observed:
+            continue
+        data = observed[variable.name]
+        found[name] = (data.dims, np.broadcast_to(n.eval(), data.shape).astype(np.int64))
+    return found
+
+
+@dataclass
+class _Groups:
+    """The groups of a model, each made by a method of its name."""
+
+    model: pm.Model
+    settings: Settings
+    tree: xr.DataTree
+
+    def log_likelihood(self) -> None:
+        compute_log_likelihood(self.tree, model=self.model, progressbar=False)
+
+    def log_prior(self) -> None:
+        compute_log_prior(self.tree, model=self.model, progressbar=False)
+
+    def posterior_predictive(self) -> None:
+        seed = self.settings.integer(2)
+        with self.model:
+            made = pm.sample_posterior_predictive(self.tree, random_seed=seed, progressbar=False)
+        self.tree.update({"posterior_predictive": made["posterior_predictive"]})
+
+    def prior(self) -> None:
+        with self.model:
+            made = pm.sample_prior_predictive(PRIOR_DRAWS, random_seed=self.settings.integer(3))
+        self.tree.update({"prior": made["prior"]})
+
+
 def model_groups(
     model: pm.Model,
     built: dict[str, xr.Dataset],
     wanted: tuple[str, ...],
     settings: Settings,
-) -> dict[str, xr.Dataset]:
-    """Return the wanted groups of any model, by PyMC."""
-    tree = build_tree({"posterior": built["posterior"]}, {})
-    found: dict[str, Any] = {}
-    quiet = {"progressbar": False}
+) -> tuple[dict[str, xr.Dataset], dict[str, str]]:
+    """Return the wanted groups of any model, by PyMC, and why others cannot be had."""
+    groups = _Groups(model, settings, build_tree({"posterior": built["posterior"]}, {}))
+    skipped = {}
     with warnings.catch_warnings(), quiet_pymc(not settings.progress):
         # Some distributions have no compiled sampler; they draw slowly and rightly.
         warnings.filterwarnings("ignore", message=".*object mode.*")
-        if "log_likelihood" in wanted:
-            compute_log_likelihood(tree, model=model, **quiet)
-        if "log_prior" in wanted:
-            compute_log_prior(tree, model=model, **quiet)
-        if "posterior_predictive" in wanted:
-            with model:
-                found |= pm.sample_posterior_predictive(
-                    tree, random_seed=settings.integer(2), **quiet
-                ).children
-        if "prior" in wanted:
-            with model:
-                found |= pm.sample_prior_predictive(
-                    PRIOR_DRAWS, random_seed=settings.integer(3)
-                ).children
-    found |= tree.children
-    return {name: found[name].to_dataset() for name in wanted if name in found}
+        warnings.filterwarnings("ignore", message=".*effect of Potentials.*")
+        for name in wanted:
+            if name in ("log_prior", "prior") and model.potentials:
+                potentials = ", ".join(potential.name for potential in model.potentials)
+                skipped[name] = (
+                    f"the model has a pm.Potential ({potentials}), which {name} does not hold"
+                )
+                continue
+            try:
+                getattr(groups, name)()
+            except NotImplementedError as error:
+                skipped[name] = f"a distribution of the model has no random: {_first(error)}"
+    found = groups.tree.children
+    return {name: found[name].to_dataset() for name in wanted if name in found}, skipped
+
+
+def _first(error: Exception) -> str:
+    return str(error).strip().split(", but")[0].split("\n")[0]

@@ -1,9 +1,6 @@
-"""From counts or a model to a tree of draws, and compiled models that are fitted again."""
+"""From counts or a model to a tree of draws."""
 
-import contextlib
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +8,7 @@ import numpy as np
 from bayesaudit._checks import check_choice
 from bayesaudit.counts import AttackCounts, warn_if_empty
 from bayesaudit.rates import check_prior
+from bayesaudit.sampling._compiled import CompiledAudit, Sampler, compile_model
 from bayesaudit.sampling._conjugate import closed_form_groups, conjugate_posterior
 from bayesaudit.sampling._settings import PRIOR_DRAWS, Settings
 from bayesaudit.sampling._trees import build_tree, dataset
@@ -19,15 +17,9 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["GROUPS", "CompiledAudit", "compile_model", "sample"]
-
-#: Compiled independent models by form, so that another tally of the same form costs a tenth of a
-#: second: compiling takes seconds and does not depend on the counts.
-_COMPILED: dict[tuple, Any] = {}
-KEPT = 4
+__all__ = ["GROUPS", "sample"]
 
 Method = Literal["conjugate", "nuts"]
-Sampler = Literal["nutpie", "pymc"]
 
 #: The groups beside the posterior, its statistics and the data.
 GROUPS = ("posterior_predictive", "prior", "log_likelihood", "log_prior")
@@ -36,6 +28,7 @@ GROUPS = ("posterior_predictive", "prior", "log_likelihood", "log_prior")
 def sample(
     data: "AttackCounts | pm.Model",
     *,
+    counts: AttackCounts | None = None,
     prior: Any = "jeffreys",
     method: Method | None = None,
     draws: int = 2000,
@@ -55,6 +48,9 @@ def sample(
     data : AttackCounts or pymc.Model
         Counts, one tally or a one-dimensional array of them, for the independent model; or any
         model that defines the population rates ``fnr`` and ``fpr`` (see `bayesaudit.models`).
+    counts : AttackCounts, optional
+        What a model was built from, unless `data` are counts themselves: they are kept in the tree,
+        and must be the model's data of the names fn, tp, fp and tn.
     prior : str, tuple, RatePrior, callable or dict
         Prior of the rates, for counts (see `bayesaudit.models.rate_priors`).
     method : {"conjugate", "nuts"}, optional
@@ -86,10 +82,14 @@ def sample(
     Raises
     ------
     ValueError, TypeError
-        If an argument is out of range, or the model lacks ``fnr`` or ``fpr``.
+        If an argument is out of range, the model lacks ``fnr`` or ``fpr``, or it saw other counts.
 
     Notes
     -----
+    A group that cannot be had is left out, and the tree's attribute ``skipped_groups`` says why:
+    predictions of a ``pm.CustomDist`` without ``random``; the prior of a model with a
+    ``pm.Potential``, which draws of the prior and ``log_prior`` do not hold.
+
     Models are compiled with ``numba__fastmath=False``: with PyTensor's default, one seed gives
     other draws on a cold compile cache than on a warm one.
 
@@ -107,8 +107,15 @@ def sample(
     if not isinstance(data, AttackCounts):
         if method == "conjugate":
             raise ValueError("method='conjugate' needs counts, got a model; use method='nuts'.")
-        _require_model(data)
-        return compile_model(data, sampler=sampler).sample(settings=settings, groups=wanted)
+        compiled = compile_model(data, sampler=sampler)
+        if counts is not None:
+            from bayesaudit.models import check_counts
+
+            check_counts(data, counts)
+            compiled = compiled.of_counts(counts)
+        return compiled.sample(settings=settings, groups=wanted)
+    if counts is not None:
+        raise TypeError("counts go with a model, got counts as data too.")
     warn_if_empty(data)
     if len(data.shape) > 1:
         raise ValueError(
@@ -125,7 +132,7 @@ def sample(
         return compiled.sample(settings=settings, groups=wanted, **root)
     if method == "nuts":
         compiled = _compiled_independent(data, shapes, sampler)
-        built = compiled.fit(settings, _containers(data))
+        built = compiled.fit(settings)
         attrs = compiled.attrs(settings, **root)
     else:
         posterior = conjugate_posterior(
@@ -163,222 +170,10 @@ def _no_statistics(posterior: "xr.Dataset") -> "xr.Dataset":
     return dataset({"diverging": np.zeros(shape, bool)})
 
 
-def _require_model(model: Any) -> None:
-    import pymc as pm
-
-    from bayesaudit.models.contract import check_structure
-
-    if not isinstance(model, pm.Model):
-        raise TypeError(f"data must be AttackCounts or a pm.Model, got {type(model).__name__}.")
-    check_structure(model)
-
-
-# -- NUTS ----------------------------------------------------------------------------------------
-
-
-def compile_model(model: "pm.Model", *, sampler: Sampler = "nutpie") -> "CompiledAudit":
-    """Compile a model once, to fit it to many data sets.
-
-    Parameters
-    ----------
-    model : pymc.Model
-        A model that defines ``fnr`` and ``fpr``.
-    sampler : {"nutpie", "pymc"}
-        Who runs NUTS; PyMC's own sampler compiles at every fit.
-
-    Returns
-    -------
-    CompiledAudit
-    """
-    _require_model(model)
-    check_choice(sampler, "sampler", ("nutpie", "pymc"))
-    if sampler == "pymc":
-        return CompiledAudit(model, None)
-    import nutpie
-
-    with _exact_arithmetic():
-        return CompiledAudit(model, nutpie.compile_pymc_model(model))
-
-
-@contextlib.contextmanager
-def _exact_arithmetic() -> Iterator[None]:
-    import pytensor
-
-    with pytensor.config.change_flags(numba__fastmath=False):
-        yield
-
-
-@dataclass(frozen=True)
-class CompiledAudit:
-    """A compiled model; see `compile_model`."""
-
-    model: "pm.Model"
-    compiled: Any
-
-    def refit(
-        self,
-        data: "AttackCounts | Mapping[str, Any] | None" = None,
-        *,
-        draws: int = 1000,
-        tune: int = 1000,
-        chains: int = 4,
-        target_accept: float = 0.9,
-        random_seed: int | None = None,
-        cores: int | None = None,
-    ) -> "xr.DataTree":
-        """Fit the model to new data without compiling again.
-
-        Parameters
-        ----------
-        data : AttackCounts or mapping, optional
-            Counts of the shape that the independent model was built for, or values of the model's
-            ``pm.Data`` containers; by default the model's own data.
-        draws, tune, chains, target_accept, random_seed, cores
-            As in `sample`.
-
-        Returns
-        -------
-        xarray.DataTree
-            With posterior, sample_stats and constant_data only: the statistics of a simulation
-            study rarely need more.
-        """
-        if self.compiled is None:
-            raise ValueError("refit needs sampler='nutpie', got 'pymc'.")
-        settings = Settings(draws, tune, chains, target_accept, random_seed, "nutpie", cores, False)
-        root = {"counts": data.to_dict()} if isinstance(data, AttackCounts) else {}
-        values = _containers(data) if isinstance(data, AttackCounts) else data
-        built = self.fit(settings, values)
-        if values:
-            import xarray as xr
-
-            dims = self.model.named_vars_to_dims
-            built["constant_data"] = xr.Dataset(
-                {name: (dims.get(name) or (), np.asarray(value)) for name, value in values.items()}
-            )
-        return build_tree(built, self.attrs(settings, **root))
-
-    def sample(self, *, settings: Settings, groups: tuple[str, ...], **root: Any) -> "xr.DataTree":
-        """Fit the model to its own data and add the other groups; `bayesaudit.sample` calls it."""
-        from bayesaudit.sampling._model_groups import model_data, model_groups
-
-        built = self.fit(settings)
-        with _exact_arithmetic():
-            built |= model_data(self.model)
-            built |= model_groups(self.model, built, groups, settings)
-        return build_tree(built, self.attrs(settings, **root))
-
-    def fit(
-        self, settings: Settings, values: Mapping[str, Any] | None = None
-    ) -> dict[str, "xr.Dataset"]:
-        """Return posterior and sample_stats, of other data where `values` of containers are given.
-
-        PyMC's own sampler takes the model's data only.
-        """
-        if self.compiled is None:
-            with _exact_arithmetic():
-                return _run_pymc(self.model, settings)
-        compiled = self.compiled.with_data(**values) if values else self.compiled
-        return _run_nutpie(compiled, settings)
-
-    def attrs(self, settings: Settings, **root: Any) -> dict[str, Any]:
-        """Return what the root of a tree says of a fit."""
-        root.setdefault("model", self.model.name or "user model")
-        return settings.attrs(
-            method="nuts",
-            sampler="pymc" if self.compiled is None else "nutpie",
-            tune=settings.tune,
-            target_accept=settings.target_accept,
-            **root,
-        )
-
-
-def _containers(counts: AttackCounts) -> dict[str, Any]:
-    """Return values of the independent model's data containers."""
-    return {
-        "n_pos": counts.n_pos,
-        "n_neg": counts.n_neg,
-        "fn_counted": counts.fn,
-        "fp_counted": counts.fp,
-    }
-
-
 def _compiled_independent(
-    counts: AttackCounts, shapes: dict[str, tuple[float, float]], sampler: str
+    counts: AttackCounts, shapes: dict[str, tuple[float, float]], sampler: Sampler
 ) -> CompiledAudit:
     """Return the independent model, compiled unless one of the same form was before."""
     from bayesaudit.models import independent
 
-    model = independent(counts, shapes)
-    if sampler == "pymc":
-        return CompiledAudit(model, None)
-    key = (counts.shape, *shapes["fnr"], *shapes["fpr"])
-    if key not in _COMPILED:
-        if len(_COMPILED) >= KEPT:
-            _COMPILED.pop(next(iter(_COMPILED)))
-        _COMPILED[key] = compile_model(model).compiled
-    return CompiledAudit(model, _COMPILED[key])
-
-
-def _run_nutpie(compiled: Any, settings: Settings) -> dict[str, "xr.Dataset"]:
-    import os
-
-    import nutpie
-
-    show = _Progress(settings.chains) if settings.progress else None
-    tree = nutpie.sample(
-        compiled,
-        draws=settings.draws,
-        tune=settings.tune,
-        chains=settings.chains,
-        cores=settings.cores or min(settings.chains, os.cpu_count() or 1),
-        seed=settings.integer(0),
-        target_accept=settings.target_accept,
-        save_warmup=False,
-        progress_bar=False,
-        progress_callback=show,
-    )
-    if show is not None:
-        show.close()
-    return {name: tree[name].to_dataset() for name in ("posterior", "sample_stats")}
-
-
-class _Progress:
-    """Progress of nutpie on standard error: its own bar writes to standard output."""
-
-    def __init__(self, chains: int) -> None:
-        self.chains = chains
-        self.shown = False
-
-    def __call__(self, chains: Any) -> None:
-        done = sum(chain.finished_draws for chain in chains)
-        total = sum(chain.total_draws for chain in chains)
-        diverged = sum(chain.divergences for chain in chains)
-        self.shown = True
-        sys.stderr.write(f"\rsampling: {done}/{total} draws, {diverged} divergences")
-        sys.stderr.flush()
-
-    def close(self) -> None:
-        if self.shown:
-            sys.stderr.write("\n")
-
-
-def _run_pymc(model: "pm.Model", settings: Settings) -> dict[str, "xr.Dataset"]:
-    import pymc as pm
-
-    from bayesaudit.sampling._model_groups import quiet_pymc
-
-    with quiet_pymc(not settings.progress):
-        tree = pm.sample(
-            model=model,
-            nuts_sampler="pymc",
-            draws=settings.draws,
-            tune=settings.tune,
-            chains=settings.chains,
-            cores=settings.cores or 1,
-            random_seed=settings.integer(0),
-            target_accept=settings.target_accept,
-            progressbar=settings.progress,
-            quiet=not settings.progress,
-            compute_convergence_checks=False,
-        )
-    return {name: tree[name].to_dataset() for name in ("posterior", "sample_stats")}
+    return compile_model(independent(counts, shapes), sampler=sampler)

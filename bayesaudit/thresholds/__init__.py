@@ -51,7 +51,8 @@ def threshold_bound(
     Parameters
     ----------
     scores : AttackScores
-        Scores; higher means "member". Rows count as independent.
+        Scores; higher means "member". Rows count as independent, unless `method` or `rates` says
+        that only models are.
     measure : Measure
         What is bounded, ``Epsilon(1e-5)`` say. The direction is declared by the scores, so that of
         a folded measure the one direction counts; a lower bound on it also bounds the folded one.
@@ -77,10 +78,12 @@ def threshold_bound(
             statement.
         "optimistic"
             The best threshold on the same rows. **Not a bound.**
-    method : {"clopper-pearson", "exact-unconditional", "two-direction"}, optional
+    method : {"clopper-pearson", "exact-unconditional", "two-direction", "betting"}, optional
         How counts become a bound. "exact-unconditional" is guaranteed like Clopper–Pearson,
         tighter and slower; "two-direction" is `two_direction_bound`, near nominal rather than
-        guaranteed. By default that for "split", and Clopper–Pearson for the others.
+        guaranteed; "betting", for rows of several models and the strategies "fixed" and "split", is
+        guaranteed whatever the dependence within a model (`betting_bound`). By default
+        "two-direction" for "split", and Clopper–Pearson for the others.
     threshold : float
         The threshold of "fixed".
     random_seed : int
@@ -152,6 +155,13 @@ def threshold_bound(
         posterior = strategy == "split" and isinstance(measure, Epsilon)
         method = "two-direction" if posterior else "clopper-pearson"
     check_choice(method, "method", get_args(Method))
+    if method == "betting":
+        if strategy not in ("fixed", "split"):
+            raise ValueError(
+                f'"betting" goes with the strategies fixed and split, got {strategy!r}.'
+            )
+        if scores.model is None:
+            raise ValueError('"betting" needs scores with a model, got none.')
     if rates is not None:
         if method != "two-direction" or strategy not in ("fixed", "split"):
             raise ValueError('rates goes with "two-direction" and the strategies fixed and split.')

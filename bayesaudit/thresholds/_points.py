@@ -15,7 +15,7 @@ from bayesaudit.roc import RocCurve
 __all__ = ["Method", "best_point", "best_threshold", "lower_bound"]
 
 Array = NDArray[np.float64]
-Method = Literal["clopper-pearson", "exact-unconditional", "two-direction"]
+Method = Literal["clopper-pearson", "exact-unconditional", "two-direction", "betting"]
 #: Of more points than this the best by an approximate bound are compared exactly.
 SHORTLIST = 512
 

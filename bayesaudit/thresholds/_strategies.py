@@ -45,11 +45,11 @@ class ThresholdBound(Result):
         The lower end of a two-sided interval of level `prob`: it errs by (1 − prob)/2.
     strategy : str
         One of `STRATEGIES`.
-    method : {"clopper-pearson", "exact-unconditional", "two-direction"}
+    method : {"clopper-pearson", "exact-unconditional", "two-direction", "betting"}
         How counts become a bound.
     guarantee : str
         "guaranteed", "near nominal", "asymptotic" or "not a bound"; all but the last assume that
-        rows are independent.
+        rows are independent, or for "betting" that models are.
     threshold : float or None
         "member" iff score >= threshold; NaN for a point that no row reaches; ``None`` where there
         is no single one.
@@ -158,7 +158,7 @@ class Question:
         parts = [split_scores(self.scores, self.measure, self.prob, mask) for mask in masks]
         significance = (1 - self.prob) / 2 * (count + 1) / (2 * count)
         threshold, rest = parts[0]
-        if self.rates is not None:
+        if self._by_model:
             lower = self._bound(self._data(rest, threshold))
         else:
             counts = _joined([part.counts(cut) for cut, part in parts])
@@ -211,10 +211,16 @@ class Question:
             guarantee="not a bound",
         )
 
+    @property
+    def _by_model(self) -> bool:
+        """Whether the bound allows for the dependence of a model's rows."""
+        return self.rates is not None or self.method == "betting"
+
     def _data(self, scores: AttackScores, threshold: float) -> AttackCounts | IndependentRates:
-        if self.rates is None:
+        if not self._by_model:
             return scores.counts(threshold)
-        return self.rates(scores.counts_by_model(threshold))
+        counts = scores.counts_by_model(threshold)
+        return counts if self.rates is None else self.rates(counts)
 
     def _bound(self, data: AttackCounts | IndependentRates, prob: float | None = None) -> Any:
         return lower_bound(
@@ -242,7 +248,7 @@ class Question:
             notes.append("too few rows to choose a threshold on some of them.")
         if np.all(self.scores.score == self.scores.score[0]):
             notes.append("all scores are equal: the attack carries no information.")
-        if self.scores.clustered and self.rates is None:
+        if self.scores.clustered and not self._by_model:
             notes.append(
                 "several rows come from one model and are dependent; the bound treats rows as "
                 "independent, and only the split by models keeps its two parts apart."
