@@ -43,6 +43,8 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "TradeoffPosterior": "score_curves",
+    "tradeoff_posterior": "score_curves",
     "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from bayesaudit.reports import report
     from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import compile_model, load, sample, save
+    from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

@@ -134,3 +134,17 @@ def test_missing_directory(tmp_path, capsys):
     status, _, error = simulate(capsys, "--seed", 1, "--out", out)
     assert status == 2
     assert "no such directory" in error
+
+
+def test_copies_warn_that_the_guess_is_constant(tmp_path, capsys):
+    base = "--samples 30 --train-size 20 --steps 4 --sampling-rate 0.5 --noise-multiplier 0.5"
+    base += " --seed 1 --challenges copies"
+    _, text, errors = simulate(capsys, *base.split(), "--json", "--out", tmp_path / "s.csv")
+    document = json.loads(text)
+    counts = document["results"]["counts"]
+    assert "the guess is nearly constant" in document["warnings"][0]
+    assert "warning: with copies" in errors
+    assert min(counts["tp"] + counts["fp"], counts["tn"] + counts["fn"]) == 0
+    steps = (*base.split(), "--attack", "step-likelihood")
+    _, text, errors = simulate(capsys, *steps, "--json", "--out", tmp_path / "t.csv")
+    assert json.loads(text)["warnings"] == [] and "warning" not in errors
