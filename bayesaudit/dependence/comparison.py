@@ -11,7 +11,7 @@ from scipy import special
 
 from bayesaudit._observed import observed_mismatch
 from bayesaudit._result import Result, Table
-from bayesaudit.counts import AttackCounts
+from bayesaudit.counts import CELLS, AttackCounts
 from bayesaudit.dependence.dispersion import DispersionTest, dispersion_test
 from bayesaudit.dependence.icc import ICC, icc
 from bayesaudit.dependence.loo import loo_by_model
@@ -252,8 +252,9 @@ def compare(
 
     Parameters
     ----------
-    counts : AttackCounts, shape (n_models,)
-        One tally a trained model, two models at least.
+    counts : AttackCounts, shape (..., n_models)
+        One tally a trained model, two models at least. Leading axes (groups, attacks) have rates
+        of their own in the two exact candidates; a model is left out with all its groups.
     models : mapping of str to xarray.DataTree, optional
         Sampled candidates (see `bayesaudit.sample`) beside "independent" and "beta-binomial", which
         are always there and exact. They need ``log_marginal`` in the posterior, or a
@@ -299,28 +300,33 @@ def compare(
     'beta-binomial'
     """
     counts = check_models(counts)
-    if len(counts.shape) != 1 or counts.shape[0] < 2:
+    if counts.shape[-1] < 2:
         raise ValueError(
             f"counts must be one audit of at least two models, got shape {counts.shape}: with one, "
             "the intra-model correlation is not identified."
         )
+    groups = [counts[group] for group in np.ndindex(counts.shape[:-1])]
+    models_only = AttackCounts(
+        **{cell: sum(getattr(group, cell) for group in groups) for cell in CELLS}
+    )
     found = []
     for name in EXACT:
-        loo = loo_by_model(counts, name, prior=prior, icc_prior=icc_prior)
+        parts = [loo_by_model(one, name, prior=prior, icc_prior=icc_prior) for one in groups]
+        loo = {side: sum(part[side] for part in parts) for side in ("fnr", "fpr")}
         found.append(Candidate(name, loo["fnr"] + loo["fpr"], loo["fnr"], loo["fpr"], 0.0))
     for name, dt in (models or {}).items():
         if name in EXACT:
             raise ValueError(f"the name {name!r} is taken by the exact candidate.")
-        found.append(_sampled(name, dt, counts))
+        found.append(_of_draws(name, dt, counts))
     found.sort(key=lambda candidate: (not candidate.reliable, -candidate.elpd))
     return ModelComparison(
         candidates=tuple(found),
-        dispersion=dispersion_test(counts, prior=prior, random_seed=random_seed),
-        icc=icc(counts),
+        dispersion=dispersion_test(models_only, prior=prior, random_seed=random_seed),
+        icc=icc(models_only),
     )
 
 
-def _sampled(name: str, dt: Any, counts: AttackCounts) -> Candidate:
+def _of_draws(name: str, dt: Any, counts: AttackCounts) -> Candidate:
     """LOO by model from draws, by Pareto-smoothed importance sampling."""
     tree = as_tree(dt)
     if tree is None:
@@ -333,10 +339,10 @@ def _sampled(name: str, dt: Any, counts: AttackCounts) -> Candidate:
     posterior = tree["posterior"].dataset
     sides: dict[str, Any] = {}
     if "log_marginal" in posterior:
-        sides["both"] = _by_model(posterior["log_marginal"], counts.shape[0])
+        sides["both"] = _by_model(posterior["log_marginal"], counts.shape[-1])
     elif "log_likelihood" in tree.children:
         all_parts = tree["log_likelihood"].dataset.items()
-        parts = {key: _by_model(part, counts.shape[0]) for key, part in all_parts}
+        parts = {key: _by_model(part, counts.shape[-1]) for key, part in all_parts}
         if parts and all(part is not None for part in parts.values()):
             sides["both"] = sum(parts.values())
             if set(parts) == {"fn", "fp"}:
@@ -344,7 +350,7 @@ def _sampled(name: str, dt: Any, counts: AttackCounts) -> Candidate:
     if sides.get("both") is None:
         raise ValueError(
             f"candidate {name!r} must have log_marginal, or a log_likelihood group, with the dim "
-            f"model of size {counts.shape[0]}."
+            f"model of size {counts.shape[-1]}."
         )
     results = {side: _loo(posterior[["fnr", "fpr"]], values) for side, values in sides.items()}
     return Candidate(
