@@ -153,7 +153,8 @@ def add_looks_argument(parser: argparse.ArgumentParser) -> None:
         type=_looks,
         metavar="L",
         help="how often the audit is looked at: a number declared beforehand (confidence bounds "
-        "then share their error), or 'anytime' (one bound that holds at every moment)",
+        "then share their error), or 'anytime' (one bound that holds at every moment; with a model "
+        "column, after each model)",
     )
 
 
