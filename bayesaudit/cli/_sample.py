@@ -21,7 +21,7 @@ examples:
   bayesaudit sample counts.csv --method nuts --out run.nc --strict
   bayesaudit sample per_model.csv --model mypackage.models:logit_normal --seed 1
 
-exit status: 0 done; 1 with --strict, if a check failed; 2 a usage or data error
+exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or data error
 """
 
 
@@ -48,9 +48,10 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument(
         "--model",
         metavar="NAME",
-        help="PyMC model: beta_binomial, probit_normal, independent, or package.module:function, a "
-        "function (counts, **priors) that returns a pm.Model with population rates fnr and fpr "
-        "(default: beta_binomial for data with a model column)",
+        help="PyMC model: beta_binomial, probit_normal, independent, crossed (rows with columns "
+        "model and challenge), or package.module:function, a function (counts, **priors) that "
+        "returns a pm.Model with population rates fnr and fpr, and may take the trials as guess, "
+        "member, model and challenge (default: beta_binomial for data with a model column)",
     )
     group.add_argument(
         "--draws", type=int, default=2000, metavar="N", help="draws of every chain (default 2000)"
@@ -80,7 +81,7 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 if a check or diagnostic failed"
+        "--strict", action="store_true", help="exit with 1 if a check failed; a caution is none"
     )
     parser.set_defaults(run=run)
 
