@@ -74,8 +74,6 @@ def test_too_little_noise_by_the_root_of_2():
     [
         ("norm without bias", "bias", True),
         ("norm without bias", "coordinate", False),
-        ("clip by layer", "layers", True),
-        ("clip by layer", "coordinate", False),
         ("shared class noise", "coordinate", True),
         ("shared class noise", "bias", True),
         ("same noise", "coordinate", False),
@@ -85,6 +83,14 @@ def test_too_little_noise_by_the_root_of_2():
 )
 def test_designs_see_what_they_say(bug, design, seen):
     assert audit(planted(bug, 4), design=design).curve_violated == seen
+
+
+@pytest.mark.parametrize(
+    ("design", "seen"), [("layers", True), ("auto", True), ("coordinate", False)]
+)
+def test_clipping_by_layer_shows_in_a_canary_that_moves_every_layer(design, seen):
+    # Two parts of norm C each are sqrt(2) further apart: right with Phi(sqrt 2) = .92, not .84.
+    assert audit(planted("clip by layer", 10), design=design).curve_violated == seen
 
 
 @pytest.mark.parametrize(
