@@ -114,7 +114,7 @@ def test_every_part_plays(tmp_path, capsys, arguments):
         ("--experiment 2 --per-model 7", "multiple of per_model"),
         ("--experiment 2 --per-model 2 --challenges copies", "n_challenges must be 1"),
         ("--epsilon -1", "epsilon must be > 0"),
-        ("--sampling-rate 2", "sampling_rate must be in"),
+        ("--sampling-rate 2", "--sampling-rate must be in"),
         ("--train-size 0", "n_train must be >= 1"),
         ("--data digits --train-size 1799", "n_records must be at most 1797"),
     ],
