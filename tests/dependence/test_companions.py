@@ -92,7 +92,7 @@ def test_icc_says_why_it_is_not_identified(cells, reason):
 
 
 def test_icc_limits():
-    split = icc(ba.AttackCounts(fn=[20, 0], tp=[0, 20], fp=[3, 3], tn=[7, 7]))
+    split = icc(ba.AttackCounts(fn=[20, 0], tp=[0, 20], fp=[3, 4], tn=[7, 6]))
     assert split.fnr.estimate == pytest.approx(1.0) and split.fnr.n_eff == pytest.approx(2.0)
     assert np.isnan(split.fnr.lower) and split.to_dict()["fnr"]["upper"] is None
     assert split.fpr.estimate < 0 and split.fpr.design_effect == 1.0
@@ -245,13 +245,20 @@ def test_cluster_bootstrap_resamples_models_with_both_sides():
         fn, tp, fp, tn = (
             cell[pick].sum() + 0.5 for cell in (counts.fn, counts.tp, counts.fp, counts.tn)
         )
-        values.append(EPSILON.of(fn / (fn + tp), fp / (fp + tn)))
-    assert tuple(found) == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=0.04)
+        x, y = fn / (fn + tp), fp / (fp + tn)
+        ends = np.log((1 - 1e-5 - y) / x), np.log((1 - 1e-5 - x) / y)
+        values.append([*ends, *np.negative(ends)])
+    # Two log-ratios of either direction: each of the four lower ends has a quarter of the tail.
+    for end, level in zip(found, (0.0125, 0.95), strict=True):
+        # Both ends are quantiles of 4000 resamples: four standard errors of their difference.
+        half = 4 * np.sqrt(2 * level * (1 - level) / 4000)
+        low, high = np.quantile(values, [level - half, level + half], axis=0).max(axis=1)
+        assert low <= end <= high
     again = cluster_bootstrap(counts, EPSILON, n_resamples=4000, random_seed=3)
     assert tuple(again) == tuple(found)
     with pytest.raises(ValueError, match="at least two models"):
         cluster_bootstrap(counts_of("D3"), EPSILON)
-    zero = ba.AttackCounts(fn=[0, 0], tp=[9, 9], fp=[0, 0], tn=[9, 9])
+    zero = ba.AttackCounts(fn=[0, 1], tp=[9, 8], fp=[0, 1], tn=[9, 8])
     assert cluster_bootstrap(zero, EPSILON, smoothing=0.0).upper == np.inf
 
 
