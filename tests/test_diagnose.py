@@ -285,13 +285,14 @@ def test_results_are_plain_and_print(nuts_tree):
 def test_figures_are_returned_and_not_shown(nuts_tree, tallies, between_models):
     import matplotlib.pyplot as plt
 
-    found = ba.diagnose(nuts_tree, MEASURE).figures()
+    found = ba.plots.diagnostics(ba.diagnose(nuts_tree, MEASURE))
     assert set(found) == {"trace", "rank", "ess", "energy"}
     assert all(isinstance(figure, Figure) for figure in found.values())
     assert plt.get_fignums() == []
     many = ba.sample(tallies, draws=100, random_seed=1, groups=())
-    assert set(ba.diagnose(many, ba.Advantage()).figures()) == {"trace", "rank", "ess"}
-    assert "predictive" in ba.diagnose(sharing(between_models["dependent"]), MEASURE).figures()
+    assert set(ba.plots.diagnostics(ba.diagnose(many, ba.Advantage()))) == {"trace", "rank", "ess"}
+    dependent = ba.diagnose(sharing(between_models["dependent"]), MEASURE)
+    assert "predictive" in ba.plots.diagnostics(dependent)
 
 
 def test_errors_name_the_rule(nuts_tree):

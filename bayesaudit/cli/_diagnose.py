@@ -94,6 +94,8 @@ def _recorded(dt: Any) -> tuple[Any, Any]:
 
 
 def _write_figures(dt: Any, args: argparse.Namespace) -> list[str]:
+    from matplotlib.figure import Figure
+
     from bayesaudit import plots
     from bayesaudit.diagnostics import diagnose
     from bayesaudit.measures import Epsilon
@@ -101,10 +103,15 @@ def _write_figures(dt: Any, args: argparse.Namespace) -> list[str]:
 
     measure = Epsilon(args.delta, args.direction)
     post = posterior(dt, measure)
+    region, distribution = (
+        Figure(figsize=size, layout="constrained") for size in ((5.2, 5.4), (9, 4.6))
+    )
+    plots.region(post, prob=args.prob, ax=region.subplots())
+    plots.distribution(post, prob=args.prob, ax=distribution.subplots(1, 2))
     figures = {
-        "region": plots.region(post, prob=args.prob),
-        "distribution": plots.distribution(post, prob=args.prob),
-        **diagnose(dt, measure, prob=args.prob).figures(),
+        "region": region,
+        "distribution": distribution,
+        **plots.diagnostics(diagnose(dt, measure, prob=args.prob)),
     }
     folder = Path(args.figures)
     folder.mkdir(parents=True, exist_ok=True)

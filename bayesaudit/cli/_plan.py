@@ -163,8 +163,9 @@ def _print(args, chosen, plans, refused) -> None:
 
 def _draw(args, question, plans) -> None:
     import numpy as np
+    from matplotlib.figure import Figure
 
-    from bayesaudit.calibration.figures import plot_assurance
+    from bayesaudit import plots
     from bayesaudit.calibration.planning import assurance_curve
 
     sizes = [found.n_effective for found in plans.values()]
@@ -174,12 +175,6 @@ def _draw(args, question, plans) -> None:
         for name in plans
         if name != "exact-unconditional"
     }
-    planned = None if args.n else {name: found.n_effective for name, found in plans.items()}
-    figure = plot_assurance(
-        grid,
-        curves,
-        target=args.assurance,
-        planned=planned,
-        title=f"claim ε > {args.claim:g} at δ = {args.delta:g}, level {(1 + args.prob) / 2:.4g}",
-    )
+    figure = Figure(figsize=(6, 4.6), layout="constrained")
+    plots.assurance(grid, curves, plans=list(plans.values()), ax=figure.subplots())
     figure.savefig(args.plot, dpi=120)

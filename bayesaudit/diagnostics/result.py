@@ -11,7 +11,6 @@ from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
 __all__ = ["Check", "Diagnosis", "Verdict"]
 
@@ -109,7 +108,7 @@ class Diagnosis(Table):
     n_chains, n_draws : int
         Chains, and draws of each.
     dt : xarray.DataTree
-        The draws, for `figures`.
+        The draws, for `bayesaudit.plots.diagnostics`.
     """
 
     checks: tuple[Check, ...]
@@ -197,19 +196,6 @@ class Diagnosis(Table):
                 f"{high:.4g}]; under the prior alone it was [{before:.4g}, {after:.4g}]."
             )
         return "\n".join(lines)
-
-    def figures(self) -> dict[str, "Figure"]:
-        """Return ArviZ's pictures of the draws as Matplotlib figures, by name.
-
-        Returns
-        -------
-        dict
-            "trace" and "rank" of the rates and the measure, "ess" of the measure's quantiles,
-            "energy" where the sampler recorded it, and "predictive" for data along a ``model`` dim.
-        """
-        from bayesaudit.diagnostics.figures import figures
-
-        return figures(self.dt, self.measure)
 
 
 def _shown(value: float) -> str:

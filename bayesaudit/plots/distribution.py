@@ -4,24 +4,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesaudit._checks import check_number, check_prob
-from bayesaudit.plots._common import (
-    COLOURS,
-    GREY,
+from bayesaudit.plots._names import (
     axis_label,
-    check_single,
-    legend_label,
+    check_posteriors,
+    ends,
     levels_of,
-    new_axes,
+    names_of,
+    number,
+    symbol,
 )
+from bayesaudit.plots._style import Look, ink, legend, look, new_axes, spare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["cdf", "cdf_difference", "density", "distribution"]
+__all__ = ["BAND", "band_error", "cdf", "density", "distribution"]
 
+Array = NDArray[np.float64]
 #: Standard errors that the Monte Carlo band spans on either side.
 BAND = 2.0
 #: Atoms smaller than this are not drawn.
@@ -33,23 +35,26 @@ def distribution(
     prob: float = 0.90,
     claim: float | None = None,
     labels: Sequence[str] | None = None,
-) -> "Figure":
+    ax: "Sequence[Axes] | None" = None,
+) -> "NDArray[Any]":
     """Draw the CDF and the density side by side.
 
     Parameters
     ----------
     *posteriors : ExactPosterior or DrawsPosterior
-        Posteriors of one measure, each of one tally.
+        Posteriors of one kind of measure, each of one tally; δ and direction may differ.
     prob : float
-        Mass of the equal-tailed interval that is marked.
+        Mass of the equal-tailed intervals that are marked.
     claim : float, optional
-        A claimed value of the measure; its survival probability is written beside it.
+        A claimed value of the measure; the posterior probabilities above it are written beside.
     labels : sequence of str, optional
-        Names for the legend.
+        Names for the legend; by default what tells the posteriors apart.
+    ax : sequence of two matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure of pyplot.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    numpy.ndarray of matplotlib.axes.Axes, shape (2,)
 
     References
     ----------
@@ -58,17 +63,23 @@ def distribution(
     Examples
     --------
     >>> import bayesaudit as ba
+    >>> from matplotlib.figure import Figure
     >>> post = ba.posterior(ba.AttackCounts(fn=35, tp=65, fp=25, tn=75), ba.Epsilon(1e-5))
-    >>> len(ba.plots.distribution(post, claim=1.0).axes)
-    2
+    >>> pair = Figure(figsize=(7, 3)).subplots(1, 2)
+    >>> [ax.get_ylabel() for ax in ba.plots.distribution(post, claim=1.0, ax=pair)]
+    ['posterior CDF', 'posterior density (per nat)']
     """
-    from matplotlib.figure import Figure
+    _checked(posteriors, prob, claim, labels)
+    if ax is None:
+        import matplotlib.pyplot as plt
 
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    cdf(*posteriors, prob=prob, claim=claim, labels=labels, ax=left)
-    density(*posteriors, prob=prob, claim=claim, labels=labels, ax=right)
-    return figure
+        ax = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")[1]
+    pair = np.ravel(np.asarray(ax, dtype=object))
+    if pair.size != 2:
+        raise ValueError(f"ax must be two axes, for CDF and density, got {pair.size}.")
+    cdf(*posteriors, prob=prob, claim=claim, labels=labels, ax=pair[0])
+    density(*posteriors, prob=prob, claim=claim, labels=labels, ax=pair[1])
+    return pair
 
 
 def cdf(
@@ -77,47 +88,52 @@ def cdf(
     claim: float | None = None,
     labels: Sequence[str] | None = None,
     ax: "Axes | None" = None,
-) -> "Figure":
-    """Draw the posterior CDF; draws have a band of two Monte Carlo standard errors.
+) -> "Axes":
+    r"""Draw the posterior CDF; draws have a band of two Monte Carlo standard errors.
 
     Parameters
     ----------
     *posteriors, prob, claim, labels
         As in `distribution`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+        Where to draw; by default a new figure of pyplot.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> from matplotlib.figure import Figure
+    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    >>> two = [ba.posterior(counts, ba.Epsilon(delta)) for delta in (0, 0.05)]
+    >>> ax = ba.plots.cdf(*two, ax=Figure().subplots())
+    >>> print(ax.get_legend_handles_labels()[1][0])
+    $\delta$ = 0
+    90 % [0.663, 1.28]
     """
-    ax, level, names = _prepared(posteriors, prob, claim, labels, ax)
-    for post, colour, name in zip(posteriors, COLOURS, names, strict=False):
-        value = post.cdf(level)
-        exact = post.engine == "exact"
-        if not exact:
-            # The error changes slowly: a coarser grid serves.
-            some = level[:: max(1, level.size // 60)]
-            error = np.interp(level, some, post.mcse("cdf", some))
-            band = (np.clip(value + side * BAND * error, 0, 1) for side in (-1, 1))
-            ax.fill_between(level, *band, color=colour, alpha=0.3, lw=0, label="± 2 MCSE")
-        # Draws below, exact dashed above them: one does not hide the other.
-        style = {"lw": 1.2, "ls": (0, (5, 2)), "zorder": 3} if exact else {"lw": 2.2, "alpha": 0.8}
-        if len(posteriors) == 1:
-            style = {"lw": 1.8}
-        ax.plot(level, value, color=colour, label=name, **style)
-        _atom_on_cdf(ax, post, colour)
-        lower, upper = post.interval(prob)
+    names = _checked(posteriors, prob, claim, labels)
+    level = levels_of(posteriors, claim)
+    ax = new_axes(ax, (5.2, 4.6))
+    for i, (post, name) in enumerate(zip(posteriors, names, strict=True)):
+        style, value = look(ax, i), post.cdf(level)
+        _band(ax, post, level, value, style.colour, "cdf")
+        _curve(ax, level, value, style, _facts(post, name, prob, claim))
         tail = (1 - prob) / 2
-        if post is posteriors[0]:
-            for end, height in ((lower, tail), (upper, 1 - tail)):
-                if np.isfinite(end):
-                    ax.plot([end, end], [0, height], color=GREY, lw=0.8, ls=":")
-                    ax.plot([level[0], end], [height, height], color=GREY, lw=0.8, ls=":")
-    _finish(ax, posteriors, level, claim, on_cdf=True)
-    ax.set(ylabel=f"P({_symbol(posteriors[0])} ≤ x | data)", ylim=(0, 1.02))
-    _legend(ax)
-    return ax.figure
+        for end, height in zip(post.interval(prob), (tail, 1 - tail), strict=True):
+            if np.isfinite(end):
+                _mark(ax, end, max(height, float(post.cdf(end))), style)
+                if len(posteriors) == 1:
+                    corner = [[level[0], end, end], [height, height, 0]]
+                    ax.plot(*corner, color=ink(ax)[1], lw=0.8, ls=":", zorder=1)
+        if (atom := float(post.prob_zero)) >= SMALL_ATOM:
+            lowest = post.measure.lowest
+            ax.plot([lowest, lowest], [0, atom], color=style.colour, lw=2.5, clip_on=False)
+    _finish(ax, posteriors, level, claim)
+    ax.set(ylabel="posterior CDF", ylim=(0, 1.02))
+    legend(ax)
+    return ax
 
 
 def density(
@@ -126,170 +142,126 @@ def density(
     claim: float | None = None,
     labels: Sequence[str] | None = None,
     ax: "Axes | None" = None,
-) -> "Figure":
-    """Draw the posterior density with its interval shaded and its atom as a stem.
+) -> "Axes":
+    """Draw the posterior density with the ends of its interval, and its atom as a stem.
 
     Parameters
     ----------
     *posteriors, prob, claim, labels
         As in `distribution`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
+        Where to draw; by default a new figure of pyplot.
 
     Returns
     -------
-    matplotlib.figure.Figure
-    """
-    ax, level, names = _prepared(posteriors, prob, claim, labels, ax)
-    top = 0.0
-    for post, colour, name in zip(posteriors, COLOURS, names, strict=False):
-        value = post.pdf(level)
-        top = max(top, float(np.max(value[np.isfinite(value)], initial=0.0)))
-        exact = post.engine == "exact"
-        style = {"lw": 1.2, "ls": (0, (5, 2)), "zorder": 3} if exact else {"lw": 2.2, "alpha": 0.8}
-        if len(posteriors) == 1:
-            style = {"lw": 1.8}
-        ax.plot(level, value, color=colour, label=name, **style)
-        if post is posteriors[0]:
-            lower, upper = post.interval(prob)
-            inside = (level >= lower) & (level <= upper)
-            ax.fill_between(
-                level,
-                value,
-                where=inside,
-                color=colour,
-                alpha=0.15,
-                lw=0,
-                label=f"{100 * prob:g} % [{_short(lower)}, {_short(upper)}]",
-            )
-    top = top or 1.0
-    for post, colour in zip(posteriors, COLOURS, strict=False):
-        _atom_on_density(ax, post, colour, top)
-    _finish(ax, posteriors, level, claim, on_cdf=False)
-    ax.set(ylabel="posterior density", ylim=(0, 1.12 * top))
-    _legend(ax)
-    return ax.figure
+    matplotlib.axes.Axes
 
-
-def cdf_difference(draws: Any, exact: Any, *, ax: "Axes | None" = None) -> "Figure":
-    """Draw the CDF of draws minus the exact one, with bands of one and two standard errors.
-
-    Parameters
-    ----------
-    draws : DrawsPosterior
-        The draws engine's posterior.
-    exact : ExactPosterior
-        The exact engine's, of the same measure.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; by default in a new figure.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    Notes
+    -----
+    Mass has no height on an axis of density: the stem of an atom is as tall, as a share of the
+    axis, as its probability. The interval is shaded where there is one posterior.
 
     Examples
     --------
     >>> import bayesaudit as ba
-    >>> counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
-    >>> exact = ba.posterior(counts, ba.Epsilon(1e-5))
-    >>> draws = ba.posterior(ba.sample(counts, random_seed=1), ba.Epsilon(1e-5))
-    >>> ba.plots.cdf_difference(draws, exact).axes[0].get_ylabel()
-    'CDF of draws − exact'
+    >>> from matplotlib.figure import Figure
+    >>> post = ba.posterior(ba.AttackCounts(fn=50, tp=50, fp=50, tn=50), ba.Epsilon(0.1))
+    >>> ax = ba.plots.density(post, ax=Figure().subplots())
+    >>> print(ax.get_legend_handles_labels()[1][0])
+    exact
+    90 % [0, 0.0879], P(= 0) = 0.846
     """
-    check_single((draws, exact))
-    ax = new_axes(ax, (6, 3.2))
-    level = levels_of((exact,), None)
-    some = level[:: max(1, level.size // 60)]
-    error = np.interp(level, some, draws.mcse("cdf", some))
-    for width, alpha in ((2, 0.18), (1, 0.3)):
-        ax.fill_between(
-            level,
-            -width * error,
-            width * error,
-            color=COLOURS[1],
-            alpha=alpha,
-            lw=0,
-            label=f"± {width} MCSE",
-        )
-    ax.axhline(0, color=GREY, lw=0.8)
-    ax.plot(level, draws.cdf(level) - exact.cdf(level), color=COLOURS[0], lw=1.2)
-    ax.set(xlabel=axis_label(exact.measure), ylabel="CDF of draws − exact")
-    ax.set_xlim(level[0], level[-1])
-    ax.legend(frameon=False, fontsize="small", loc="lower right", ncols=2)
-    return ax.figure
-
-
-def _prepared(
-    posteriors: tuple[Any, ...],
-    prob: float,
-    claim: float | None,
-    labels: Sequence[str] | None,
-    ax: "Axes | None",
-) -> tuple[Any, Any, list[str]]:
-    check_single(posteriors)
-    check_prob(prob)
-    if len(posteriors) > len(COLOURS):
-        raise ValueError(f"draws at most {len(COLOURS)} posteriors, got {len(posteriors)}.")
-    if labels is not None and len(labels) != len(posteriors):
-        raise ValueError(f"labels must name {len(posteriors)} posteriors, got {len(labels)}.")
-    if claim is not None:
-        claim = check_number(claim, "claim")
-    names = [
-        legend_label(post, None if labels is None else labels[i])
-        for i, post in enumerate(posteriors)
-    ]
-    return new_axes(ax, (5.2, 4.4)), levels_of(posteriors, claim), names
-
-
-def _legend(ax: "Axes") -> None:
-    """Put the legend below the axes, where it hides no curve."""
-    ax.legend(
-        frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2
+    names = _checked(posteriors, prob, claim, labels)
+    level = levels_of(posteriors, claim)
+    values = [post.pdf(level) for post in posteriors]
+    top = max(float(np.max(value[np.isfinite(value)], initial=0.0)) for value in values) or 1.0
+    ax = new_axes(ax, (5.2, 4.6))
+    for i, (post, name, value) in enumerate(zip(posteriors, names, values, strict=True)):
+        style = look(ax, i)
+        _band(ax, post, level, value, style.colour, "pdf")
+        _curve(ax, level, value, style, _facts(post, name, prob, claim))
+        lower, upper = (float(end) for end in post.interval(prob))
+        if len(posteriors) == 1:
+            inside = (level >= lower) & (level <= upper)
+            ax.fill_between(level, value, where=inside, color=style.colour, alpha=0.2, lw=0)
+        for end in (lower, upper):
+            if np.isfinite(end) and end > post.measure.lowest:
+                _mark(ax, end, float(np.interp(end, level, value)), style)
+        if (atom := float(post.prob_zero)) >= SMALL_ATOM:
+            lowest, height = post.measure.lowest, 1.1 * top * atom
+            ax.plot([lowest, lowest], [0, height], color=style.colour, lw=2.5, clip_on=False)
+            _mark(ax, lowest, height, style)
+    _finish(ax, posteriors, level, claim)
+    unit = (
+        "nat"
+        if posteriors[0].measure.name == "epsilon"
+        else f"unit of {symbol(posteriors[0].measure)}"
     )
+    ax.set(ylabel=f"posterior density (per {unit})", ylim=(0, 1.1 * top))
+    legend(ax)
+    return ax
 
 
-def _symbol(post: Any) -> str:
-    return axis_label(post.measure).split("  (")[0]
+def band_error(post: Any, level: Array, verb: str = "cdf") -> Array:
+    """Return the standard error of a verb; it changes slowly, so that a coarser grid serves."""
+    if post.engine == "exact":
+        return np.zeros_like(level)
+    some = level[:: max(1, level.size // 60)]
+    return np.interp(level, some, post.mcse(verb, some))
 
 
-def _short(value: Any) -> str:
-    return f"{float(value):.3g}" if np.isfinite(value) else "∞"
+def _band(ax: "Axes", post: Any, level: Array, value: Array, colour: str, verb: str) -> None:
+    if post.engine == "draws":
+        error = BAND * band_error(post, level, verb)
+        low, high = np.maximum(value - error, 0), value + error
+        if verb == "cdf":
+            high = np.minimum(high, 1)
+        ax.fill_between(level, low, high, color=colour, alpha=0.3, lw=0)
 
 
-def _atom_on_cdf(ax: "Axes", post: Any, colour: str) -> None:
-    atom = float(post.prob_zero)
-    if atom >= SMALL_ATOM:
-        lowest = post.measure.lowest
-        ax.plot([lowest, lowest], [0, atom], color=colour, lw=1.2)
-        ax.plot([lowest], [atom], "o", color=colour, ms=4.5, clip_on=False, zorder=4)
+def _name_band(ax: "Axes", posteriors: Sequence[Any]) -> None:
+    if any(post.engine == "draws" for post in posteriors):
+        label = f"± {BAND:g} Monte Carlo s.e."
+        ax.fill_between([], [], [], color=ink(ax)[1], alpha=0.4, lw=0, label=label)
 
 
-def _atom_on_density(ax: "Axes", post: Any, colour: str, top: float) -> None:
-    atom = float(post.prob_zero)
-    if atom >= SMALL_ATOM:
-        lowest = post.measure.lowest
-        # Mass has no height on an axis of density: the stem is as tall as its share of the top.
-        ax.plot([lowest, lowest], [0, atom * top], color=colour, lw=2.5, solid_capstyle="butt")
-        ax.plot(
-            [lowest],
-            [atom * top],
-            "o",
-            color=colour,
-            ms=5,
-            clip_on=False,
-            zorder=4,
-            label=f"P({_symbol(post)} = {lowest:g}) = {atom:.3g}",
-        )
-
-
-def _finish(
-    ax: "Axes", posteriors: tuple[Any, ...], level: Any, claim: float | None, *, on_cdf: bool
-) -> None:
-    ax.set_xlabel(axis_label(posteriors[0].measure))
-    ax.set_xlim(level[0], level[-1])
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+def _checked(
+    posteriors: Sequence[Any], prob: float, claim: float | None, labels: Sequence[str] | None
+) -> list[str]:
+    check_posteriors(posteriors)
+    check_prob(prob)
     if claim is not None:
-        above = float(posteriors[0].prob_above(claim))
-        text = f"claim {claim:g}: P(above) = {above:.3g}"
-        ax.axvline(claim, color="k", lw=1, ls="-.", label=text)
+        check_number(claim, "claim")
+    return names_of(posteriors, labels)
+
+
+def _facts(post: Any, name: str, prob: float, claim: float | None) -> str:
+    """Return the name of a posterior and, below it, what is marked on its curve."""
+    lower, upper = ends(*post.interval(prob))
+    facts = [f"{100 * prob:g} % [{lower}, {upper}]"]
+    if (atom := float(post.prob_zero)) >= SMALL_ATOM:
+        facts.append(f"P(= {post.measure.lowest:g}) = {atom:.3g}")
+    if claim is not None:
+        facts.append(f"P(> {claim:g}) = {float(post.prob_above(claim)):.3g}")
+    return f"{name}\n{', '.join(facts)}"
+
+
+def _curve(ax: "Axes", x: Array, y: Array, style: Look, label: str) -> None:
+    # No point of the curve carries the marker: it stands for the ends, and shows in the legend.
+    ax.plot(
+        x, y, color=style.colour, ls=style.line, lw=1.8, marker=style.marker, ms=5, markevery=[],
+        label=label,
+    )  # fmt: skip
+
+
+def _mark(ax: "Axes", x: float, y: float, style: Look) -> None:
+    ax.plot([x], [y], style.marker, color=style.colour, ms=5, clip_on=False, zorder=4)
+
+
+def _finish(ax: "Axes", posteriors: Sequence[Any], level: Array, claim: float | None) -> None:
+    ax.set_xlabel(axis_label(*(post.measure for post in posteriors)))
+    ax.set_xlim(level[0], level[-1])
+    spare(ax)
+    _name_band(ax, posteriors)
+    if claim is not None:
+        ax.axvline(claim, color=ink(ax)[0], lw=1, ls="-.", label=f"claim {number(claim)}")

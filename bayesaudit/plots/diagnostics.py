@@ -1,7 +1,8 @@
-"""ArviZ's pictures of draws, as Matplotlib figures that are returned and never shown."""
+"""ArviZ's pictures of the draws behind a diagnosis."""
 
 from typing import TYPE_CHECKING, Any
 
+from bayesaudit.diagnostics import Diagnosis
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors.draws import add_measures
 
@@ -9,29 +10,36 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["figures"]
+__all__ = ["diagnostics"]
 
 #: Tallies that are drawn, of many.
 TALLIES = 4
 
 
-def figures(dt: "xr.DataTree", measure: Measure) -> dict[str, "Figure"]:
-    """Return the figures of `Diagnosis.figures`.
+def diagnostics(diagnosis: Diagnosis) -> "dict[str, Figure]":
+    """Return ArviZ's pictures of the draws, by name: trace, rank, ess, energy, predictive.
 
     Parameters
     ----------
-    dt : xarray.DataTree
-        Draws of ``fnr`` and ``fpr``; of many tallies the first four are drawn.
-    measure : Measure
-        Drawn beside the rates.
+    diagnosis : Diagnosis
+        From `bayesaudit.diagnose`; of many tallies the first four are drawn.
 
     Returns
     -------
     dict of str to matplotlib.figure.Figure
+        "energy" where the sampler records it, "predictive" where the data have a ``model`` axis.
+        They are figures of their own, which pyplot does not keep.
+
+    References
+    ----------
+    Vehtari et al., Bayesian Analysis 2021, arXiv:1903.08008 (rank plots, ESS of quantiles).
     """
     import arviz_plots as azp
 
-    dt = _plain_variable(add_measures(dt, measure), measure)
+    if not isinstance(diagnosis, Diagnosis):
+        raise TypeError(f"diagnosis must be a Diagnosis, got {type(diagnosis).__name__}.")
+    measure = diagnosis.measure
+    dt = _plain_variable(add_measures(diagnosis.dt, measure), measure)
     names = ["fnr", "fpr", measure.name]
     common = {"backend": "matplotlib"}
     found = {

@@ -1,0 +1,206 @@
+"""Intervals by method, with what each of them promises as its marker."""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesaudit._checks import check_number
+from bayesaudit.measures import Epsilon, Measure
+from bayesaudit.plots._names import axis_label, number
+from bayesaudit.plots._style import Look, ink, legend, look, new_axes, spare, tint
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["forest"]
+
+Array = NDArray[np.float64]
+#: Promise -> marker, whether it is filled, and which colour; filled is what holds as it stands.
+PROMISES = {
+    "credible, posterior mass": ("o", True, 0),
+    "credible, near nominal": ("o", False, 0),
+    "confidence, guaranteed": ("s", True, 2),
+    "confidence, asymptotic": ("D", False, 1),
+    "confidence, approximate": ("^", False, 1),
+    "not a bound": ("X", False, 3),
+}
+OTHER = ("v", False, 4)
+#: More rows than this are not named one by one.
+NAMED = 40
+
+
+class _Row(NamedTuple):
+    name: str
+    promise: str
+    lower: Array
+    upper: Array
+    reason: str
+
+
+def forest(
+    lines: Any,
+    *,
+    claim: float | None = None,
+    measure: Measure | None = None,
+    labels: Sequence[str] | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw intervals one below the other; the marker at the lower end says what is promised.
+
+    Parameters
+    ----------
+    lines : Audit, Interval, or a sequence or mapping of lines or Intervals
+        An audit's lines, or whatever has `lower`, `upper`, `method`, `statement` and `guarantee`;
+        of a mapping the keys are the names. Ends may be arrays: then every tally is a row, and
+        every line a series.
+    claim : float, optional
+        A claimed value to mark.
+    measure : Measure, optional
+        What the ends are values of; by default ε̂ in nats, at the lines' δ if it is one and the
+        same.
+    labels : sequence of str, optional
+        Names of the rows: of the lines, or of the tallies where there are several.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default a new figure of pyplot.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    An end that is infinite or absent is an arrow. A line without any end shows its reason.
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> from matplotlib.figure import Figure
+    >>> counts, measure = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75), ba.Epsilon(1e-5)
+    >>> found = [ba.posterior(counts, measure).interval(), ba.confidence_interval(counts, measure)]
+    >>> ax = ba.plots.forest(found, claim=1.0, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['exact posterior', 'clopper-pearson']
+    """
+    found = _lines(lines)
+    rows = [_row(name, line, _deltas(found)) for name, line in found]
+    sizes = {row.lower.size for row in rows} - {1}
+    if len(sizes) > 1:
+        raise ValueError(f"lines must be of equally many tallies, got {sorted(sizes)}.")
+    size = sizes.pop() if sizes else 1
+    if claim is not None:
+        claim = check_number(claim, "claim")
+    many = size > 1
+    shown = size if many else len(rows)
+    if labels is not None and (isinstance(labels, str) or len(labels) != shown):
+        got = repr(labels) if isinstance(labels, str) else len(labels)
+        raise ValueError(f"labels must name {shown} rows, got {got}.")
+    ax = new_axes(ax, (5.2, min(1.7 + 0.3 * shown, 8.0)))
+    right = _right(rows, claim)
+    for i, row in enumerate(rows):
+        marker, filled, colour = PROMISES.get(row.promise, OTHER)
+        place = np.arange(size) + 0.7 * ((i + 0.5) / len(rows) - 0.5) if many else np.array([i])
+        style = look(ax, i) if many else look(ax, colour)
+        _draw(ax, row, place, Look(style.colour, "-", marker), filled, right, many)
+    names = labels if labels is not None else None if many else [row.name for row in rows]
+    _axis(ax, names, shown)
+    if measure is None:
+        deltas = _deltas(found)
+        measure = Epsilon(deltas.pop()) if len(deltas) == 1 else None
+    ax.set_xlabel(axis_label("epsilon" if measure is None else measure))
+    lowest = min(float(row.lower[np.isfinite(row.lower)].min(initial=0.0)) for row in rows)
+    ax.set_xlim(lowest - 0.03 * (right - lowest), right)
+    if claim is not None:
+        ax.axvline(claim, color=ink(ax)[0], lw=1, ls="-.", label=f"claim {number(claim)}")
+    spare(ax)
+    legend(ax, columns=2)
+    return ax
+
+
+def _lines(lines: Any) -> list[tuple[str | None, Any]]:
+    """Return pairs of a name, if one is given, and a line."""
+    lines = getattr(lines, "lines", lines)
+    if isinstance(lines, Mapping):
+        found = [(str(name), line) for name, line in lines.items()]
+    elif hasattr(lines, "lower"):
+        found = [(None, lines)]
+    elif isinstance(lines, Iterable) and not isinstance(lines, str):
+        found = [(None, line) for line in lines]
+    else:
+        raise TypeError(f"lines must be an Audit, Intervals or lines, got {type(lines).__name__}.")
+    if not found:
+        raise ValueError("lines must hold at least one line, got none.")
+    for _, line in found:
+        if not all(hasattr(line, name) for name in ("lower", "upper", "method", "statement")):
+            raise TypeError(f"lines must be Intervals or an audit's, got {type(line).__name__}.")
+    return found
+
+
+def _deltas(found: list[tuple[str | None, Any]]) -> set[float]:
+    return {line.delta for _, line in found if getattr(line, "delta", None) is not None}
+
+
+def _row(name: str | None, line: Any, deltas: set[float]) -> _Row:
+    guarantee = getattr(line, "guarantee", None)
+    promise = ", ".join(dict.fromkeys(part for part in (line.statement, guarantee) if part))
+    if "not a bound" in promise:
+        promise = "not a bound"
+    if name is None:
+        name = str(line.method)
+        if len(deltas) > 1:
+            name += f", $\\delta$ = {number(line.delta)}"
+    lower, upper = (
+        np.atleast_1d(np.array(np.nan if end is None else end, float))
+        for end in (line.lower, line.upper)
+    )
+    kind = getattr(line, "kind", None)
+    # A bound quoted alone leaves the other end open, whatever the measure's range.
+    upper = np.full_like(lower, np.nan) if kind == "lower" else upper
+    lower = np.full_like(upper, np.nan) if kind == "upper" else lower
+    lower, upper = np.broadcast_arrays(lower, upper)
+    return _Row(name, promise, lower, upper, str(getattr(line, "reason", None) or ""))
+
+
+def _right(rows: list[_Row], claim: float | None) -> float:
+    ends = np.concatenate([np.concatenate([row.lower, row.upper]) for row in rows])
+    top = ends[np.isfinite(ends)].max(initial=0.0 if claim is None else claim)
+    return 1.08 * float(top) if top > 0 else 1.0
+
+
+def _draw(
+    ax: "Axes", row: _Row, place: Array, style: Look, filled: bool, right: float, many: bool
+) -> None:
+    low, high = (np.where(np.isfinite(end), end, np.nan) for end in (row.lower, row.upper))
+    face = style.colour if filled else ax.get_facecolor()
+    thin = place.size > NAMED
+    none = np.isnan(low) & np.isnan(high)
+    begins = np.where(none, np.nan, np.where(np.isnan(low), min(0.0, right), low))
+    stops = np.where(none, np.nan, np.where(np.isnan(high), right, high))
+    ax.hlines(place, begins, stops, color=style.colour, lw=0.8 if thin else 1.6)
+    size = 3 if thin else 5
+    ax.plot(np.where(np.isnan(high), np.nan, stops), place, "|", color=style.colour, ms=size + 2)
+    opened = np.where(np.isnan(high) & ~none, right, np.nan)
+    ax.plot(opened, place, ">", color=style.colour, ms=size, clip_on=False)
+    label = f"{row.name}: {row.promise}" if many else row.promise
+    if label in ax.get_legend_handles_labels()[1]:
+        label = "_" + label
+    ax.plot(
+        begins, place, style.marker, color=style.colour, mfc=face, ms=size, ls="", zorder=3,
+        clip_on=False, label=label,
+    )  # fmt: skip
+    why = textwrap.wrap(row.reason or "no end", 34, max_lines=2, placeholder=" …")
+    for y in place[none]:
+        text = ax.text(0.01 * right, y, "\n".join(why), color=ink(ax)[1], fontsize="x-small")
+        page = {"facecolor": tint(ax, style.colour, 0.0), "edgecolor": "none", "pad": 1}
+        text.set(va="center", in_layout=False, bbox=page)
+
+
+def _axis(ax: "Axes", names: Sequence[str] | None, rows: int) -> None:
+    if rows <= NAMED:
+        names = names if names is not None else [str(i) for i in range(rows)]
+        ax.set_yticks(range(rows), [textwrap.fill(str(name), 30) for name in names])
+    if rows > NAMED or names is None or names[0] == "0":
+        ax.set_ylabel("tally")
+    ax.set_ylim(rows - 0.4, -0.6)
