@@ -5,6 +5,7 @@ intervals hold the truth in repeated audits is another question. It is answered 
 """
 
 from bayesaudit.anytime import anytime_bound
+from bayesaudit.betting import anytime_models
 from bayesaudit.calibration.assurance import assurance_curve
 from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
 from bayesaudit.calibration.figures import plot_assurance, plot_coverage
@@ -23,6 +24,7 @@ __all__ = [
     "Looks",
     "Plan",
     "anytime_bound",
+    "anytime_models",
     "assurance_curve",
     "coverage",
     "exact_unconditional",

@@ -8,6 +8,7 @@ the axes, where they cover no data: a figure without a layout engine gets the co
 that.
 """
 
+from bayesaudit.plots._style import legend
 from bayesaudit.plots.assurance import assurance
 from bayesaudit.plots.coverage import coverage
 from bayesaudit.plots.diagnostics import diagnostics
@@ -33,6 +34,7 @@ __all__ = [
     "fano_bounds",
     "fano_curves",
     "forest",
+    "legend",
     "region",
     "roc",
     "tipping",

@@ -71,6 +71,17 @@ def test_many_tallies_are_rows_and_methods_are_series(results):
     assert one(ba.plots.forest, many).get_ylabel() == "tally"
 
 
+def test_lists_of_intervals_are_series_with_gaps(results):
+    first, second = results.lines[:2]
+    ax = one(ba.plots.forest, {"a": [first, None], "b": [second, second]}, labels=["x", "y"])
+    points = [line.get_xdata() for line in ax.lines if line.get_marker() in list("os")]
+    np.testing.assert_allclose(points[0], [float(first.lower), np.nan])
+    np.testing.assert_allclose(points[1], [float(second.lower)] * 2)
+    assert len(ax.texts) == 0
+    with pytest.raises(ValueError, match="must promise the same"):
+        ba.plots.forest({"a": [first, second]})
+
+
 def test_an_object_with_lines_is_drawn_by_its_lines(results):
     audit = SimpleNamespace(lines=tuple(results.lines))
     texts = [ax.get_yticklabels()[0].get_text() for ax in (
