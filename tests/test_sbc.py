@@ -39,7 +39,7 @@ def test_ranks_depend_on_the_seed_alone_and_a_wrong_world_is_caught():
 def test_the_independent_model_is_calibrated():
     found = sbc(ba.models.independent(COUNTS), MEASURE, random_seed=7, replicates=400)
     assert found.p_value > 0.01
-    assert isinstance(found.plot(), Figure)
+    assert isinstance(ba.plots.sbc(found), Figure)
 
 
 def test_models_without_containers_are_refused():
