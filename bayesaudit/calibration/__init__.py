@@ -8,7 +8,6 @@ from bayesaudit.anytime import anytime_bound
 from bayesaudit.betting import anytime_models
 from bayesaudit.calibration.assurance import assurance_curve
 from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
-from bayesaudit.calibration.figures import plot_assurance, plot_coverage
 from bayesaudit.calibration.pit import PIT, sbc_exact
 from bayesaudit.calibration.planning import Plan, plan
 from bayesaudit.calibration.sbc import SBC, sbc
@@ -33,8 +32,6 @@ __all__ = [
     "map_replicates",
     "map_tallies",
     "plan",
-    "plot_assurance",
-    "plot_coverage",
     "sbc",
     "sbc_exact",
     "simulate_looks",
