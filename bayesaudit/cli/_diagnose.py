@@ -13,7 +13,8 @@ examples:
   bayesaudit diagnose run.nc --delta 1e-5
   bayesaudit diagnose run.nc --figures pictures --json
 
-exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or data error
+exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or
+data error
 """
 
 

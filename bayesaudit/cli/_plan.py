@@ -173,7 +173,7 @@ def _draw(args, question, plans) -> None:
     from matplotlib.figure import Figure
 
     from bayesaudit import plots
-    from bayesaudit.calibration.planning import assurance_curve
+    from bayesaudit.calibration import assurance_curve
 
     sizes = [found.n_effective for found in plans.values()]
     grid = np.unique(np.geomspace(max(2, min(sizes) / 8), max(sizes) * 2, 48).astype(int))
