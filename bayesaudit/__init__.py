@@ -33,6 +33,7 @@ _EXPORTS: dict[str, str] = {
     "ModelComparison": "dependence",
     "compare": "dependence",
     "read_attack": "reading",
+    "report": "reports",
     "OperatingPoint": "roc",
     "RocCurve": "roc",
     "ConfidenceBand": "thresholds",
@@ -42,6 +43,8 @@ _EXPORTS: dict[str, str] = {
     "dirichlet_supremum": "curves",
     "epsilon_curve": "curves",
     "tradeoff_curve": "curves",
+    "TradeoffPosterior": "score_curves",
+    "tradeoff_posterior": "score_curves",
     "Posterior": "posteriors",
     "ExactPosterior": "posteriors",
     "posterior": "posteriors",
@@ -52,12 +55,18 @@ _EXPORTS: dict[str, str] = {
     "Diagnosis": "diagnostics",
     "cross_check": "diagnostics",
     "diagnose": "diagnostics",
+    "Audit": "audits",
+    "Line": "audits",
+    "audit": "audits",
+    "audit_draws": "audits",
+    "audit_one_run": "audits",
     "compile_model": "sampling",
     "load": "sampling",
     "sample": "sampling",
     "save": "sampling",
 }
 _MODULES: tuple[str, ...] = (
+    "audits",
     "calibration",
     "dependence",
     "diagnostics",
@@ -74,6 +83,7 @@ __all__ = ["__version__", *_EXPORTS, *_MODULES]
 if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
+    from bayesaudit.audits import Audit, Line, audit, audit_draws, audit_one_run
     from bayesaudit.betting import betting_bound, betting_ceiling
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
@@ -91,8 +101,10 @@ if TYPE_CHECKING:
         beta_binomial_rates,
     )
     from bayesaudit.reading import read_attack
+    from bayesaudit.reports import report
     from bayesaudit.roc import OperatingPoint, RocCurve
     from bayesaudit.sampling import compile_model, load, sample, save
+    from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
     from bayesaudit.scores import AttackScores
     from bayesaudit.thresholds import (
         ConfidenceBand,

@@ -22,7 +22,7 @@ def check_target(
     path: str | os.PathLike,
     *,
     inputs: Iterable[str | os.PathLike] = (),
-    overwrite: bool = True,
+    overwrite: bool = False,
 ) -> Path:
     """Return where an output goes, links followed; refuse what must not be written to.
 
@@ -54,11 +54,11 @@ def check_target(
             kind = _KINDS.get(stat.S_IFMT(mode), "something else")
             raise FileExistsError(f"{path} must be a regular file, got {kind}.")
         if not overwrite:
-            raise FileExistsError(f"{path} exists and is not replaced unasked.")
+            raise FileExistsError(f"{path} exists already; overwrite=True (--force) replaces it.")
     if not target.parent.is_dir():
-        raise NotADirectoryError(f"{path} must lie in a directory that exists.")
+        raise NotADirectoryError(f"{path} must be in a directory that exists.")
     if not os.access(target.parent, os.W_OK):
-        raise PermissionError(f"{path} must lie in a directory that may be written to.")
+        raise PermissionError(f"{path} must be in a directory that may be written to.")
     return target
 
 

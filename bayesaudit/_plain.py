@@ -1,9 +1,25 @@
 """Results as plain JSON types; light, so that the command line loads no NumPy for it."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["plain"]
+from bayesaudit._version import __version__
+
+__all__ = ["SCHEMA_VERSION", "envelope", "plain"]
+
+SCHEMA_VERSION = 1
+
+
+def envelope(*, inputs: dict, results: dict, warnings: Iterable[str]) -> dict[str, Any]:
+    """Return the object that every command prints with ``--json``."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "bayesaudit_version": __version__,
+        "inputs": plain(inputs),
+        "results": plain(results),
+        "warnings": list(warnings),
+    }
 
 
 def plain(value: Any) -> Any:

@@ -1,16 +1,13 @@
 """Counts: what the attack guessed, checked at the door."""
 
-import csv
-import io
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesaudit._checks import DataError, check_integers, check_number
+from bayesaudit._checks import check_choice, check_integers, check_number
 from bayesaudit._result import Table
 
 __all__ = ["AttackCounts", "member_bits"]
@@ -34,6 +31,9 @@ class AttackCounts(Table):
     n_pos, n_neg : array_like of int, optional
         Numbers of members and non-members, where these are known: they must be ``fn + tp`` and
         ``fp + tn``.
+    axis : "model" or "tally", optional
+        What the trailing axis of an array is: the models of one audit, or audits that have nothing
+        to do with each other. Not part of what makes counts equal.
 
     Notes
     -----
@@ -64,8 +64,9 @@ class AttackCounts(Table):
     tn: Integers
     n_pos: Integers = field(default=None, repr=False)  # type: ignore[assignment]
     n_neg: Integers = field(default=None, repr=False)  # type: ignore[assignment]
+    axis: Literal["model", "tally"] | None = field(default=None, repr=False)
 
-    _omit = ("n_pos", "n_neg")
+    _omit = ("n_pos", "n_neg", "axis")
 
     def __post_init__(self) -> None:
         cells = {name: check_integers(getattr(self, name), name) for name in CELLS}
@@ -73,6 +74,10 @@ class AttackCounts(Table):
         if len(set(shapes.values())) > 1:
             listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             raise ValueError(f"fn, tp, fp and tn must have one shape, got {listed}.")
+        if self.axis is not None:
+            check_choice(self.axis, "axis", ("model", "tally"))
+            if not cells["fn"].shape:
+                raise ValueError(f"axis must be None for a single tally, got {self.axis!r}.")
         limit = np.iinfo(np.int64).max // 2
         for name, cell in cells.items():
             if cell.size and cell.max() > limit:
@@ -103,8 +108,10 @@ class AttackCounts(Table):
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in CELLS)
 
     def __getitem__(self, index: Any) -> "AttackCounts":
-        """Return the chosen tallies."""
-        return AttackCounts(**{name: getattr(self, name)[index] for name in CELLS})
+        """Return the chosen tallies; they have the axis where it is still the trailing one."""
+        chosen = {name: getattr(self, name)[index] for name in CELLS}
+        axis = self.axis if _keeps_trailing(index, self.fn.ndim) else None
+        return AttackCounts(**chosen, axis=axis)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -227,25 +234,22 @@ class AttackCounts(Table):
         counted = {key: np.bincount(group[cell], minlength=groups) for key, cell in cells.items()}
         if model is None:
             counted = {key: value[0] for key, value in counted.items()}
-        return cls(**counted)
+        return cls(**counted, axis=None if model is None else "model")
 
-    @classmethod
-    def from_csv(cls, path: str | Path) -> "AttackCounts":
-        """Read tallies from a CSV of counts.
 
-        Parameters
-        ----------
-        path : str or path
-            A file with a header that names the columns fn, tp, fp and tn in any order and case.
-            Other columns are ignored. One row gives a single tally; several give an array.
-
-        Raises
-        ------
-        DataError
-            Naming the file, row and rule.
-        """
-        rows = read_rows(path)
-        return counts_from_rows(rows, str(path))
+def _keeps_trailing(index: Any, ndim: int) -> bool:
+    """Say whether indexing an array of `ndim` dimensions leaves its last axis in place."""
+    given = index if isinstance(index, tuple) else (index,)
+    parts = [part for part in given if part is not None]
+    plain = [isinstance(part, slice) or part is Ellipsis for part in parts]
+    arrays = [np.asarray(part) for part, is_plain in zip(parts, plain, strict=True) if not is_plain]
+    addressed = sum(isinstance(part, slice) for part in parts)
+    addressed += sum(max(array.ndim, 1) if array.dtype == bool else 1 for array in arrays)
+    in_full = any(part is Ellipsis for part in parts) or addressed >= ndim
+    if not parts or parts[-1] is Ellipsis or not in_full:
+        return ndim > 0
+    chosen = [array.ndim for array in arrays if array.ndim]
+    return plain[-1] or (arrays[-1].ndim == 1 and chosen == [1])
 
 
 def _listed(value: Any) -> str:
@@ -258,11 +262,17 @@ def _ratio(part: Integers, whole: Integers) -> NDArray[np.float64]:
 
 def check_scores(score: ArrayLike) -> NDArray[np.float64]:
     """Return scores as a 1-D float array; refuse NaN and what is no number, accept infinities."""
+    array = np.asarray(score)
+    if array.dtype.kind in "cmMV":
+        raise ValueError(f"score must be real numbers, got {array.dtype}.")
     try:
         # In double precision, where float32(0.7) >= 0.7 is false: NumPy would round the threshold.
-        values = np.asarray(score).astype(float)
-    except (TypeError, ValueError):
+        values = array.astype(float)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("score must be numbers, got something that is not.") from None
+    large = np.abs(values) >= 2.0**53
+    if array.dtype.kind in "iu" and list(map(int, values[large])) != array[large].tolist():
+        raise ValueError("score must be held exactly by 64-bit floats, got larger integers.")
     if values.ndim != 1:
         raise ValueError(f"score must have one dimension, got {values.ndim}.")
     bad = np.flatnonzero(np.isnan(values))
@@ -328,54 +338,6 @@ def require_both_classes(truth: NDArray[np.bool_]) -> None:
             f"member must have both classes, got {truth.size} {kind} only: "
             "one error rate would rest on no data."
         )
-
-
-def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """Read a small CSV or TSV as dictionaries with lower-case keys (no pandas: the light path)."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{path}: must be UTF-8 text.") from None
-    if not text.strip():
-        raise DataError(f"{path}: must have a header line and rows, got an empty file.")
-    delimiter = "\t" if "\t" in text.split("\n", 1)[0] else ","
-    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
-    reader.fieldnames = [(name or "").strip().lower() for name in reader.fieldnames or ()]
-    rows = []
-    for number, row in enumerate(reader, start=2):
-        if None in row or None in row.values():
-            raise DataError(f"{path}: row {number}: must have {len(reader.fieldnames)} fields.")
-        rows.append({key: value.strip() for key, value in row.items()})
-    if not rows:
-        raise DataError(f"{path}: must have at least one row after the header, got none.")
-    return rows
-
-
-def counts_from_rows(rows: list[dict[str, str]], path: str) -> AttackCounts:
-    """Return the tallies of rows with columns fn, tp, fp, tn."""
-    missing = [name for name in CELLS if name not in rows[0]]
-    if missing:
-        raise DataError(f"{path}: must have columns fn, tp, fp, tn; missing {', '.join(missing)}.")
-    columns: dict[str, list[int]] = {name: [] for name in CELLS}
-    for number, row in enumerate(rows, start=2):
-        for name in CELLS:
-            columns[name].append(_whole(row[name], f"{path}: row {number}: {name}"))
-    if len(rows) == 1:
-        return AttackCounts(**{name: column[0] for name, column in columns.items()})
-    return AttackCounts(**columns)
-
-
-def _whole(text: str, name: str) -> int:
-    try:
-        value = float(text) if not text.lstrip("+-").isdigit() else int(text)
-        return int(check_integers(value, name))
-    except (TypeError, ValueError, OverflowError) as error:
-        rule = (
-            str(error)
-            if str(error).startswith(name)
-            else f"{name} must be a whole number, got {text!r}."
-        )
-        raise DataError(rule) from None
 
 
 def warn_if_empty(counts: AttackCounts) -> None:

@@ -1,6 +1,10 @@
 import json
+import math
+import subprocess
+import sys
 
 import pytest
+from scipy.special import ndtr, ndtri
 
 import bayesaudit as ba
 from bayesaudit.cli import main
@@ -60,17 +64,23 @@ def test_prior_inline_and_from_files(capsys, tmp_path, method, right):
 def test_rdp_and_relations(capsys):
     rdp = ("--categories", 10, "--rdp-epsilon", 1, "--order", 2)
     added, _ = document(capsys, *rdp)
-    assert added["results"]["advantage"] == pytest.approx(0.65468580727217578596, rel=1e-12)
+    assert added["results"]["from_information"]["advantage"] == pytest.approx(
+        0.65468580727217578596, rel=1e-12
+    )
     replaced, _ = document(capsys, *rdp, "--relation", "replace-one")
-    assert replaced["results"]["advantage"] == pytest.approx(0.59326312910203266357, rel=1e-12)
-    assert replaced["results"]["best"]["method"] == "renyi-fano"
-    assert replaced["results"]["best"]["advantage"] == pytest.approx(0.43694416481069539, rel=1e-12)
+    from_information = replaced["results"]["from_information"]
+    assert from_information["advantage"] == pytest.approx(0.59326312910203266357, rel=1e-12)
+    for lead in (replaced["results"], replaced["results"]["best"]):
+        assert lead["method"] == "renyi-fano" and lead["premise"] == "RDP at order 2: 1"
+        assert lead["advantage"] == pytest.approx(0.43694416481069539, rel=1e-12)
     two, _ = document(capsys, "--categories", 10, "--rdp-epsilon", 1, 0.5, "--order", 2, 1.5)
     assert two["results"]["mutual_information"] == 0.5
     assert two["inputs"]["order"] == [2.0, 1.5]
     pure, _ = document(capsys, "--categories", 10, "--pure-epsilon", 1, "--relation", "replace-one")
-    assert pure["results"]["advantage"] == pytest.approx(0.38836658537571949719, rel=1e-12)
-    assert pure["results"]["best"]["advantage"] == pytest.approx(0.14663257409341548, rel=1e-12)
+    from_information = pure["results"]["from_information"]
+    assert from_information["advantage"] == pytest.approx(0.38836658537571949719, rel=1e-12)
+    assert pure["results"]["advantage"] == pytest.approx(0.14663257409341548, rel=1e-12)
+    assert pure["results"]["premise"] == "1-DP"
 
 
 def test_dp_sgd(capsys):
@@ -83,7 +93,8 @@ def test_dp_sgd(capsys):
     status, out, err = run(capsys, "--categories", 10, *sgd)
     assert status == 0 and err == ""
     lines = out.splitlines()
-    assert "advantage: at most 0.157881" in lines[2]
+    assert lines[0].startswith("advantage: at most 0.104669")
+    assert lines[0].endswith("(f-dp: privacy profile (epsilon, delta(epsilon)))")
     assert lines[5].split()[:2] == ["f-dp", "0.104669"]
     assert any(line.startswith("rero-rdp") for line in lines)
 
@@ -98,7 +109,72 @@ def test_notes_go_to_stderr(capsys):
     found, _ = document(capsys, "--categories", "1e10", "--mutual-information", 24)
     assert found["results"]["advantage"] == 1 and found["inputs"]["categories"] == 10**10
     found, _ = document(capsys, "--categories", 2, "--mutual-information", "inf")
-    assert found["results"]["mutual_information"] is None and found["results"]["vacuous"]
+    assert found["results"]["vacuous"]
+    # Nothing says more of the secret than the secret holds.
+    assert found["results"]["mutual_information"] == pytest.approx(math.log(2), rel=1e-15)
+    assert found["results"]["mutual_information_premise"] == "entropy of the secret"
+
+
+def test_approximate_gaussian_and_concentrated_premises(capsys):
+    base = ("--categories", 10)
+    found, err = document(capsys, *base, "--epsilon", 1, "--delta", 1e-5)
+    results = found["results"]
+    assert err == "" and results["premise"] == "(1, 1e-05)-DP"
+    assert results["success"] == pytest.approx(math.e / 10 + 1e-5, rel=1e-12)
+    assert results["mutual_information"] == pytest.approx(math.log(10), rel=1e-15)
+    found, _ = document(capsys, *base, "--gdp-mu", 1)
+    assert found["results"]["premise"] == "1-GDP"
+    assert found["results"]["success"] == pytest.approx(ndtr(ndtri(0.1) + 1), rel=1e-12)
+    assert found["results"]["mutual_information"] == 0.5
+    found, _ = document(capsys, *base, "--zcdp-rho", 0.1)
+    assert found["results"]["mutual_information"] == 0.1
+    methods = {bound["method"] for bound in found["results"]["bounds"]}
+    assert {"rero-zcdp", "erokhin"} <= methods
+    mixture, _ = document(capsys, *base, "--gdp-mu", 1, "--relation", "replace-one")
+    right = ba.fano.kl_mixture_information(0.5, categories=10)
+    assert mixture["results"]["mutual_information"] == pytest.approx(right, rel=1e-15)
+
+
+def test_a_method_by_name_leads(capsys):
+    found, _ = document(
+        capsys, "--categories", 10, "--rdp-epsilon", 1, "--order", 2, "--method", "paper"
+    )
+    assert found["results"]["method"] == "paper"
+    assert found["results"]["best"]["method"] == "renyi-fano"
+
+
+def test_target_advantage(capsys):
+    pytest.importorskip("dp_accounting")
+    target = ("--categories", 10, "--target-advantage", 0.1)
+    found, err = document(capsys, *target, "--steps", 4)
+    assert err == ""
+    results = found["results"]
+    budget = ba.fano.information_budget(0.1, categories=10)
+    assert results["mutual_information"] == budget
+    assert results["pure_epsilon"]["value"] == ba.fano.calibrate_epsilon(0.1, categories=10).value
+    noise = results["noise_multiplier"]
+    assert noise["value"] == pytest.approx(2 / (ndtri(0.19) - ndtri(0.1)), rel=1e-8)
+    # What was found, given back as a premise, keeps the target.
+    back, _ = document(
+        capsys, "--categories", 10, "--steps", 4, "--noise-multiplier", noise["value"]
+    )
+    assert back["results"]["advantage"] == pytest.approx(0.1, rel=1e-6)
+    found, _ = document(capsys, *target)
+    assert found["results"]["noise_multiplier"] is None
+    status, out, _ = run(capsys, *target, "--steps", 4)
+    assert status == 0 and out.splitlines()[-1].split()[:4] == [
+        "noise", "multiplier", "at", "least",
+    ]  # fmt: skip
+
+
+def test_the_accountants_say_nothing_on_stderr():
+    pytest.importorskip("dp_accounting")
+    command = [
+        sys.executable, "-m", "bayesaudit", "fano", "--categories", "2", "--noise-multiplier", "2",
+        "--sampling-rate", "0.5", "--steps", "10",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == "" and done.stdout.startswith("advantage: at most ")
 
 
 @pytest.mark.parametrize(
@@ -122,6 +198,11 @@ def test_notes_go_to_stderr(capsys):
         (("--categories", 2, "--noise-multiplier", 0), "must be finite and > 0"),
         (("--categories", 2, "--noise-multiplier", 1, "--steps", -1), "--steps must be >= 0"),
         (("--categories", 2, "--noise-multiplier", 1, "--sampling-rate", 2), "in [0, 1]"),
+        (("--categories", 2, "--epsilon", 1), "--epsilon and --delta go together"),
+        (("--categories", 2, "--gdp-mu", -1), "must be"),
+        (("--categories", 2, "--zcdp-rho", -1), "must be"),
+        (("--categories", 2, "--target-advantage", 0.1, "--gdp-mu", 1), "leave --gdp-mu out"),
+        (("--categories", 2, "--target-advantage", 2), "target_advantage must be in (0, 1)"),
         (
             ("--categories", 2, "--noise-multiplier", 1, "--relation", "replace-one"),
             "leave --relation out",

@@ -138,7 +138,7 @@ def test_diagnose_takes_draws_from_elsewhere(capsys, tmp_path):
     ("arguments", "message"),
     [
         (["sample", *EXAMPLE, "--draws", "0"], "draws must be a whole number >= 4"),
-        (["sample", *EXAMPLE, "--seed", "-1"], "random_seed must be a whole number >= 0"),
+        (["sample", *EXAMPLE, "--seed", "-1"], "--seed must be a whole number >= 0"),
         (["sample", *EXAMPLE, "--delta", "2"], "--delta must be in [0, 1]"),
         (["sample", "--fn", "3"], "needs a file or all four counts"),
         (["diagnose", "nothing.nc"], "nothing.nc: No such file or directory"),

@@ -118,35 +118,43 @@ def test_tallies_per_model():
         guess=[1, 0, 1, 1, 0, 0], member=[1, 0, 0, 1, 1, 0], model=["b", "b", "b", "a", "a", "a"]
     )
     assert counts == ba.AttackCounts(fn=[1, 0], tp=[1, 1], fp=[0, 1], tn=[1, 1])
+    assert counts.axis == "model"
     with pytest.raises(ValueError, match="model and member must have one length"):
         ba.AttackCounts.from_guesses(guess=[1, 0], member=[1, 0], model=[1])
 
 
-def test_csv_of_counts(tmp_path):
-    path = tmp_path / "counts.csv"
-    path.write_text("TN, fn,tp,fp,note\n8,1,9,2,x\n", encoding="utf-8")
-    assert ba.AttackCounts.from_csv(path) == ba.AttackCounts(**GOOD)
-    path.write_text("fn,tp,fp,tn\n1,9,2,8\n0,5,0,5\n", encoding="utf-8")
-    assert ba.AttackCounts.from_csv(path).shape == (2,)
+def test_the_axis_stays_where_the_trailing_one_does():
+    cells = {name: np.arange(6).reshape(2, 3) for name in ("fn", "tp", "fp", "tn")}
+    counts = ba.AttackCounts(**cells, axis="model")
+    assert counts == ba.AttackCounts(**cells)
+    assert counts.to_dict() == ba.AttackCounts(**cells).to_dict()
+    mask = np.array([True, False])
+    for kept in (0, -1, slice(1), mask, [1, 0], ..., (..., slice(2)), (0, [0, 2]), None):
+        assert counts[kept].axis == "model", kept
+    for lost in ((0, 0), (..., 1), (slice(None), 0), ([0, 1], [0, 1]), cells["fn"] > 2):
+        assert counts[lost].axis is None, lost
+    one = counts[0]
+    assert (one[:2].axis, one[one.fn > 0].axis, one[[0, 1]].axis) == ("model",) * 3
+    assert (one[0].axis, one[np.int64(1)].axis, one.pooled().axis) == (None,) * 3
+    with pytest.raises(ValueError, match="axis must be None for a single tally, got 'model'"):
+        ba.AttackCounts(**GOOD, axis="model")
+    with pytest.raises(ValueError, match="axis must be"):
+        ba.AttackCounts(**cells, axis="challenge")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("score", "message"),
     [
-        ("", "must have a header line and rows, got an empty file"),
-        ("fn,tp,fp,tn\n", "at least one row after the header"),
-        ("fn,tp,fp\n1,2,3\n", "missing tn"),
-        ("fn,tp,fp,tn\n1,2,3,4\n1,2,3,x\n", "row 3: tn must be a whole number, got 'x'"),
-        ("fn,tp,fp,tn\n1,2,3,-4\n", "row 2: tn must be >= 0, got -4"),
-        ("fn,tp,fp,tn\n1,2,3,4.5\n", r"row 2: tn must be whole numbers, got 4\.5"),
-        ("fn,tp,fp,tn\n1,2,3\n", "row 2: must have 4 fields"),
+        ([1 + 2j, 0], "score must be real numbers, got complex128"),
+        (np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), "score must be real numbers"),
+        ([2**53 + 1, 0], "score must be held exactly by 64-bit floats"),
+        (["x", "1"], "score must be numbers"),
     ],
 )
-def test_csv_errors_name_file_row_and_rule(tmp_path, text, message):
-    path = tmp_path / "counts.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ba.DataError, match=rf"counts\.csv: .*{message}"):
-        ba.AttackCounts.from_csv(path)
+def test_scores_that_no_double_holds_are_refused(score, message):
+    with pytest.raises(ValueError, match=message):
+        ba.AttackScores(score=score, member=[1, 0])
+    assert ba.AttackScores(score=[2**60, 0], member=[1, 0]).score[0] == 2.0**60
 
 
 def test_no_data_says_that_the_prior_speaks():

@@ -1,3 +1,4 @@
+import inspect
 import json
 from pathlib import Path
 
@@ -22,6 +23,9 @@ def rows(name):
     ]
 
 
+REPLACE = {"neighboring_relation": "replace-one"}
+
+
 def approx(text):
     return pytest.approx(float(text), rel=1e-12, abs=1e-14 if float(text) == 0 else 0)
 
@@ -29,8 +33,8 @@ def approx(text):
 @pytest.mark.parametrize(("inputs", "out"), rows("rr_pure_dp"))
 def test_randomized_response_reference(inputs, out):
     m, epsilon = int(inputs["M"]), float(inputs["eps"])
-    assert fano.pure_dp_advantage(epsilon, categories=m) == approx(out["adv_exact"])
-    loose = fano.pure_dp_advantage(epsilon, categories=m, neighboring_relation="add-or-remove-one")
+    assert fano.pure_dp_advantage(epsilon, categories=m, **REPLACE) == approx(out["adv_exact"])
+    loose = fano.pure_dp_advantage(epsilon, categories=m)
     assert loose == approx(out["adv_addremove"])
     channel = fano.randomized_response(epsilon, categories=m)
     assert fano.bayes_success(channel) == approx(out["success_exact"])
@@ -49,7 +53,7 @@ def test_randomized_response_reference(inputs, out):
 @pytest.mark.parametrize(("inputs", "out"), rows("pure_dp_prior"))
 def test_pure_dp_prior_reference(inputs, out):
     prior = [float(p) for p in inputs["p"]]
-    value = fano.pure_dp_advantage(float(inputs["eps"]), prior=prior[::-1])
+    value = fano.pure_dp_advantage(float(inputs["eps"]), prior=prior[::-1], **REPLACE)
     assert value == approx(out["adv_exact"])
     assert max(prior) + (1 - max(prior)) * value == approx(out["success_exact"])
 
@@ -72,7 +76,7 @@ def test_pure_dp_equals_a_linear_program(seed):
     found = linprog(
         -np.diag(prior).ravel(), constraints, np.zeros(len(constraints)), rows_one, np.ones(m)
     )
-    value = fano.pure_dp_advantage(epsilon, prior=prior)
+    value = fano.pure_dp_advantage(epsilon, prior=prior, **REPLACE)
     success = prior.max() + (1 - prior.max()) * value
     assert success == pytest.approx(-found.fun, abs=1e-9)
 
@@ -183,13 +187,15 @@ def test_membership_reference(inputs, out):
     assert fano.erlingsson_advantage(epsilon) == approx(out["erlingsson"])
     assert fano.humphries_advantage(epsilon, delta) == approx(out["humphries"])
     if delta == 0:
-        assert fano.pure_dp_advantage(epsilon, categories=2) == approx(out["humphries"])
+        assert fano.pure_dp_advantage(epsilon, categories=2, **REPLACE) == approx(out["humphries"])
 
 
 def test_limits_and_broadcasting():
-    assert fano.pure_dp_advantage([0.0, 1e3], prior=[0.6, 0.4]).tolist() == [0.0, 1.0]
+    assert fano.pure_dp_advantage([0.0, 1e3], prior=[0.6, 0.4], **REPLACE).tolist() == [0.0, 1.0]
     assert fano.pure_dp_advantage(1.0, prior=[1.0]) == 0.0
-    assert fano.pure_dp_advantage(1e-12, categories=10) == pytest.approx(1e-13, rel=1e-11)
+    assert fano.pure_dp_advantage(1e-12, categories=10, **REPLACE) == pytest.approx(
+        1e-13, rel=1e-11
+    )
     assert fano.renyi_fano(0.0, 2.0, 0.3) == 0.3
     assert fano.renyi_fano(5.0, 2.0, 0.3) == 1.0
     assert fano.renyi_fano(5.0, 2.0, 1.0) == 1.0
@@ -297,3 +303,13 @@ def test_randomized_response_attains_fano(m):
             exact,
             rel=1e-12 + 4e-16 / epsilon,  # rows - 1 keeps 1e-16/epsilon of its digits
         )
+
+
+def test_one_relation_is_the_default_everywhere():
+    functions = (
+        fano.best_bound, fano.calibrate_epsilon, fano.event_bounds, fano.pure_dp_advantage,
+        fano.rdp_information,
+    )  # fmt: skip
+    for function in functions:
+        default = inspect.signature(function).parameters["neighboring_relation"].default
+        assert default == "add-or-remove-one", function

@@ -114,7 +114,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path):
 def test_existing_files_are_kept_where_that_is_asked(tmp_path):
     path = tmp_path / "out"
     write_atomically(path, write(b"first"), overwrite=False)
-    with pytest.raises(FileExistsError, match="out exists and is not replaced unasked"):
+    with pytest.raises(FileExistsError, match="out exists already; overwrite=True"):
         write_atomically(path, write(b"second"), overwrite=False)
     assert path.read_bytes() == b"first"
 
@@ -146,7 +146,7 @@ def test_an_output_must_not_be_an_input_by_any_name(tmp_path):
 
 
 def test_directories_are_checked_before_the_work(tmp_path, monkeypatch):
-    with pytest.raises(NotADirectoryError, match="must lie in a directory that exists"):
+    with pytest.raises(NotADirectoryError, match="must be in a directory that exists"):
         check_target(tmp_path / "none" / "out.csv")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(PermissionError, match="may be written to"):

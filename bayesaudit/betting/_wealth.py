@@ -12,7 +12,7 @@ from bayesaudit.betting._rows import Rows, rows_of
 from bayesaudit.counts import AttackCounts
 from bayesaudit.measures import Measure
 
-__all__ = ["Wealth", "lower_end", "stakes_from"]
+__all__ = ["Wealth", "lower_end", "stakes_for", "stakes_from"]
 
 Array = NDArray[np.float64]
 #: Stakes of a line, and how they crowd towards the boldest: u = lowest^((1 − s)^CROWDING).
@@ -51,8 +51,12 @@ class Wealth:
     ) -> "Wealth":
         """Return the wealth on all models of one audit, whose number was fixed beforehand."""
         rows = rows_of(counts, rng)
-        lowest = CAUTION * math.sqrt(2 * goal / max(rows.tpr.size, 1))
-        return cls(lines_of(measure), rows.gathered(), stakes_from(min(lowest, BOLDEST)))
+        return cls(lines_of(measure), rows.gathered(), stakes_for(rows.tpr.size, goal))
+
+    @property
+    def capital(self) -> Array:
+        """What every bet starts with, shape (n_bets,); the sum is 1."""
+        return np.repeat(self.lines.weight / self.stakes.size, self.stakes.size)
 
     def logs(self, level: float) -> Array:
         """Return the log of each bet's wealth, its capital included.
@@ -70,8 +74,12 @@ class Wealth:
             found.append(self._joined(self._factors(part, *lines), part))
         logs = np.concatenate(found, axis=1)
         logs = np.cumsum(logs, axis=1) if self.in_order else logs.sum(axis=1, keepdims=True)
-        capital = np.log(np.repeat(self.lines.weight / self.stakes.size, self.stakes.size))
-        return logs + capital[:, None]
+        return logs + np.log(self.capital)[:, None]
+
+    def factors(self, level: float) -> Array:
+        """Return what each row makes of 1 in every bet, shape (n_bets, n_rows)."""
+        factor = self._factors(slice(None), *self.lines.at(level))
+        return factor.reshape(-1, factor.shape[-1])
 
     def _factors(self, part: slice, a: Array, b: Array) -> Array:
         """Return what each row makes of 1 in every bet, shape (n_lines, n_stakes, n_rows)."""
@@ -101,6 +109,11 @@ class Wealth:
         whole = factor.shape[1] // BLOCK * BLOCK
         product = factor[:, :whole].reshape(len(factor), BLOCK, -1).prod(axis=1)
         return np.log(np.concatenate([product, factor[:, whole:]], axis=1))
+
+
+def stakes_for(rows: int, goal: float) -> Array:
+    """Return the stakes for so many rows and the log of the wealth wanted."""
+    return stakes_from(min(CAUTION * math.sqrt(2 * goal / max(rows, 1)), BOLDEST))
 
 
 def stakes_from(lowest: float) -> Array:

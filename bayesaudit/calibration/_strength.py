@@ -15,7 +15,7 @@ from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import Prior, check_prior
 
-__all__ = ["Pilot", "Rates", "strength"]
+__all__ = ["Pilot", "Rates", "beta_binomial_pmf", "strength"]
 
 Array = NDArray[np.float64]
 #: Probability of the outcomes left out of an assurance.
@@ -43,6 +43,10 @@ class Rates(Result):
             binomial_pmf(outcomes.fn, outcomes.n_pos, self.fnr),
             binomial_pmf(outcomes.fp, outcomes.n_neg, self.fpr),
         )
+
+    def draw(self, rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        """Return FNR and FPR of so many audits, here the same for all; shape (size, 1)."""
+        return np.full((size, 1), self.fnr), np.full((size, 1), self.fpr)
 
     @property
     def _pair(self) -> tuple[float, float]:
@@ -91,8 +95,14 @@ class Pilot(Result):
         """Return the probabilities of either side's outcomes."""
         sides = ((outcomes.fn, outcomes.n_pos), (outcomes.fp, outcomes.n_neg))
         return tuple(
-            _beta_binomial(k, n, a, b) for (k, n), (a, b) in zip(sides, self._shapes, strict=True)
+            beta_binomial_pmf(k, n, a, b)
+            for (k, n), (a, b) in zip(sides, self._shapes, strict=True)
         )
+
+    def draw(self, rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+        """Return FNR and FPR of so many audits, from the posterior; shape (size, 1)."""
+        first, second = (rng.beta(a, b, (size, 1)) for a, b in self._shapes)
+        return first, second
 
 
 def strength(
@@ -122,7 +132,8 @@ def _range(window: tuple[int, int]) -> NDArray[np.int64]:
     return np.arange(window[0], window[1] + 1)
 
 
-def _beta_binomial(k: NDArray[np.int64], n: int, a: float, b: float) -> Array:
+def beta_binomial_pmf(k: NDArray[np.int64], n: int, a: float, b: float) -> Array:
+    """Return the probabilities of k errors in n trials of a rate from Beta(a, b)."""
     k = np.asarray(k, float)
     log = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
     return np.exp(log + special.betaln(k + a, n - k + b) - special.betaln(a, b))

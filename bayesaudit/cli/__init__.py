@@ -7,6 +7,7 @@ answers at once.
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -20,6 +21,7 @@ COMMANDS = {
     "sample": "posterior draws by PyMC, cross-checked against the exact posterior",
     "diagnose": "can the draws in a file be trusted",
     "fano": "bound what a reconstruction attacker can gain",
+    "report": "one audit as a page for a reviewer: HTML, Markdown or JSON",
     "plan": "how many trials and models show a claim, with what assurance",
     "simulate": "train models, attack them, write the scores",
 }
@@ -58,6 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     argv = sys.argv[1:] if argv is None else argv
     args = _parser(argv).parse_args(argv)
+    args.argv = list(argv)
     try:
         return args.run(args)
     except BrokenPipeError:
@@ -66,11 +69,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, TypeError, OSError) as error:
-        print(f"bayesaudit {args.command}: {_one_line(error)}", file=sys.stderr)
+        print(f"bayesaudit {args.command}: {_one_line(error, args)}", file=sys.stderr)
         return 2
 
 
-def _one_line(error: Exception) -> str:
+#: Arguments of the library whose options have other names, or that stand inside a sentence.
+RENAMED = {
+    "random_seed": "seed",
+    "n_canaries": "canaries",
+    "n_guesses": "guesses",
+    "n_correct": "correct",
+    "icc_prior": "icc-prior",
+}
+#: Arguments that a sentence may name after one of these words.
+INSIDE = r"(\b(?:no|needs?|with) )(threshold|looks)\b"
+
+
+def _one_line(error: Exception, args: argparse.Namespace) -> str:
+    """Return an error's text in one line, the library's arguments named as options."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split())
+    text = " ".join(str(error).split())
+    first = text.split(" ", 1)[0]
+    if first in vars(args) and first not in ("file", "run", "command", "argv"):
+        text = f"--{first.replace('_', '-')}{text[len(first) :]}"
+    for name, option in RENAMED.items():
+        text = re.sub(rf"(?<!-)\b{name}\b", f"--{option}", text)
+    return re.sub(INSIDE, r"\1--\2", text)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from bayesaudit.cli._sample import add_output_arguments, print_verdicts, verdicts
+from bayesaudit.cli._output import emit
 
 __all__ = ["add_parser", "run"]
 
@@ -12,6 +12,8 @@ EPILOG = """\
 examples:
   bayesaudit diagnose run.nc --delta 1e-5
   bayesaudit diagnose run.nc --figures pictures --json
+
+exit status: 0 done; 1 with --strict, if a check failed; 2 a usage or data error
 """
 
 
@@ -26,98 +28,68 @@ def add_parser(commands: Any, summary: str) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("run_file", metavar="RUN.nc", help="the draws")
-    parser.add_argument("--delta", type=float, default=1e-5, metavar="D", help="default 1e-5")
+    parser.add_argument(
+        "--delta", type=float, default=1e-5, metavar="D", help="of (epsilon, delta)-DP (1e-5)"
+    )
     parser.add_argument(
         "--prob", type=float, default=0.90, metavar="P", help="mass of the interval (default 0.9)"
     )
-    parser.add_argument("--direction", choices=("both", "member"), default="both")
+    parser.add_argument(
+        "--direction", choices=("both", "member"), default="both", help="as for estimate (both)"
+    )
+    parser.add_argument(
+        "--claim", type=float, metavar="EPS", help="print P(epsilon-hat > EPS | draws)"
+    )
     parser.add_argument("--figures", metavar="DIR", help="write figures as PNG to this directory")
-    add_output_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 if a check or diagnostic failed"
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Load the draws, check, print; return the exit status."""
-    from bayesaudit._checks import check_prob, check_probability
-    from bayesaudit.cli._input import collected
-    from bayesaudit.cli._output import emit_json, envelope, print_warnings
-    from bayesaudit.sampling import load
+    from bayesaudit.audits import audit_draws
 
-    check_probability(args.delta, "--delta")
-    check_prob(args.prob, "--prob")
-    dt = load(args.run_file)
-    if dt["posterior"].dataset["fnr"].ndim > 2 or dt["posterior"].dataset["fpr"].ndim > 2:
-        raise ValueError(
-            f"{args.run_file}: holds many tallies; diagnose them from Python, or sample one."
-        )
-    with collected() as notes:
-        counts, prior = _recorded(dt)
-        draws, parts = verdicts(dt, args.delta, args, counts, prior)
-        written = _write_figures(dt, args) if args.figures else []
-    inputs = {
-        "file": args.run_file,
-        "delta": args.delta,
-        "prob": args.prob,
-        "direction": args.direction,
-        "run": dict(dt.attrs),
-    }
-    results = {"epsilon": {"draws": draws}, "claim": None, **parts, "figures": written}
-    if args.json:
-        emit_json(envelope(inputs=inputs, results=results, warnings=notes))
-    else:
-        known = [
-            f"{key} {dt.attrs[key]}"
-            for key in ("model", "method", "random_seed")
-            if key in dt.attrs
-        ]
-        print(f"{args.run_file}: {', '.join(known) or 'nothing recorded'}")
-        print_verdicts({"delta": args.delta, **results}, args.prob)
+    found = audit_draws(
+        args.run_file,
+        delta=args.delta,
+        prob=args.prob,
+        direction=args.direction,
+        claim=args.claim,
+    )
+    document = found.to_dict()
+    written = _write_figures(found, Path(args.figures)) if args.figures else []
+    document["results"]["figures"] = written
+    emit(found, document, args.json)
+    if not args.json:
         for path in written:
             print(f"wrote {path}")
-    print_warnings(notes)
-    check = parts["cross_check"]
-    sound = parts["diagnostics"]["passed"] and (check is None or check["passed"])
-    return 0 if sound or not args.strict else 1
+    return 0 if found.draws.passed or not args.strict else 1
 
 
-def _recorded(dt: Any) -> tuple[Any, Any]:
-    """Return counts and prior of the independent model, from which the exact posterior follows."""
-    import json
-
-    from bayesaudit.counts import AttackCounts
-
-    attrs = dt.attrs
-    if attrs.get("model") != "independent" or not str(attrs.get("prior", "")).startswith("{"):
-        return None, None
-    prior = {name: tuple(shapes) for name, shapes in json.loads(attrs["prior"]).items()}
-    return AttackCounts(**json.loads(attrs["counts"])), prior
-
-
-def _write_figures(dt: Any, args: argparse.Namespace) -> list[str]:
+def _write_figures(audit: Any, folder: Path) -> list[str]:
     from matplotlib.figure import Figure
 
     from bayesaudit import plots
-    from bayesaudit.diagnostics import diagnose
-    from bayesaudit.measures import Epsilon
-    from bayesaudit.posteriors import posterior
+    from bayesaudit._files import write_atomically
 
-    measure = Epsilon(args.delta, args.direction)
-    post = posterior(dt, measure)
+    post = audit.lines[0].posterior
     region, distribution = (
         Figure(figsize=size, layout="constrained") for size in ((5.2, 5.4), (9, 4.6))
     )
-    plots.region(post, prob=args.prob, ax=region.subplots())
-    plots.distribution(post, prob=args.prob, ax=distribution.subplots(1, 2))
+    plots.region(post, prob=audit.prob, ax=region.subplots())
+    plots.distribution(post, prob=audit.prob, ax=distribution.subplots(1, 2))
     figures = {
         "region": region,
         "distribution": distribution,
-        **plots.diagnostics(diagnose(dt, measure, prob=args.prob)),
+        **plots.diagnostics(audit.draws.diagnosis[audit.delta[0]]),
     }
-    folder = Path(args.figures)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, figure in figures.items():
         path = folder / f"{name}.png"
-        figure.savefig(path, dpi=100)
+        write_atomically(path, lambda file, one=figure: one.savefig(file, format="png", dpi=100))
         written.append(str(path))
     return written

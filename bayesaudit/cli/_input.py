@@ -1,63 +1,84 @@
-"""What `estimate`, `sample` and others share: where counts come from, and the questions asked."""
+"""The arguments that `estimate`, `sample` and others share: the attack, and what is asked of it."""
 
 import argparse
-import os
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
-    "AttackInput",
+    "add_audit_arguments",
     "add_input_arguments",
+    "add_looks_argument",
     "add_question_arguments",
-    "collected",
-    "read_input",
+    "attack_of",
+    "audit_of",
+    "file_inputs",
+    "question_of",
 ]
 
-#: Larger files are read by pandas, smaller ones without it, so that they start at once.
-LIGHT_BYTES = 2_000_000
-NEEDS_THRESHOLD = (
-    "holds scores, which need --threshold: a number chosen without looking at these rows, or for "
-    "estimate a strategy (band, split, multi-split, bonferroni)."
-)
 COUNT_OPTIONS = ("fn", "tp", "fp", "tn")
+ONLY_ONE_RUN = ("canaries", "guesses", "correct", "independent_canaries")
+#: Options that a one-run audit does not take, and their defaults.
+NOT_ONE_RUN = {
+    **dict.fromkeys(("fn", "tp", "fp", "tn", "threshold", "looks", "icc_prior", "curve", "seed")),
+    "direction": "both",
+    "prior": "jeffreys",
+}
 
 
-@dataclass(frozen=True)
-class AttackInput:
-    """Counts and where they came from.
+def add_audit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add all arguments of one audit: of counts, of scores, or of one run."""
+    add_input_arguments(parser)
+    add_question_arguments(parser)
+    add_looks_argument(parser)
+    group = parser.add_argument_group(
+        "scores without a declared threshold",
+        "--threshold band (guaranteed, no seed), split (choose on 30 % of the rows or models, "
+        "posterior and bounds from the others), multi-split, bonferroni, or optimistic (not a "
+        "bound)",
+    )
+    group.add_argument(
+        "--seed", type=int, metavar="N", help="seed of the splits, declared beforehand (default 0)"
+    )
+    group = parser.add_argument_group(
+        "one training run with many canaries",
+        "--one-run --canaries M --guesses R --correct V, or --one-run FILE --guesses R with "
+        "columns member,score: R highest and lowest scores are guessed, ties as blocks",
+    )
+    group.add_argument(
+        "--one-run",
+        action="store_true",
+        help="canaries were put in by independent fair coins, and the guesses declared beforehand",
+    )
+    group.add_argument("--canaries", type=int, metavar="M", help="canaries in all")
+    group.add_argument(
+        "--guesses",
+        type=_rule,
+        action="append",
+        metavar="R",
+        help="guesses released, fixed beforehand; for a file also TOP,BOTTOM, and repeated for a "
+        "declared grid, each tested at its share of the level",
+    )
+    group.add_argument("--correct", type=int, metavar="V", help="right guesses")
+    group.add_argument(
+        "--independent-canaries",
+        action="store_true",
+        help="also print the bound that assumes independent canaries, which DP does not give",
+    )
 
-    Parameters
-    ----------
-    counts : AttackCounts
-        One tally, several (shape (n,)), or one tally a model (see `per_model`).
-    per_model : bool
-        Whether the counts have a trailing ``model`` axis.
-    source : str
-        "arguments" or the file's name, with the kind of file.
-    warnings : list of str
-        What the user must know about this input.
-    threshold : float or None
-        The declared threshold, where scores became counts.
-    """
 
-    counts: Any
-    per_model: bool = False
-    source: str = "arguments"
-    warnings: list[str] = field(default_factory=list)
-    threshold: float | None = None
+def audit_of(args: argparse.Namespace) -> Any:
+    """Return the audit that the arguments ask for."""
+    return _one_run(args) if args.one_run else _audit(args)
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say where the counts come from."""
+    """Add the arguments that say where the attack comes from."""
     group = parser.add_argument_group("counts, one way or the other")
     group.add_argument(
         "file",
         nargs="?",
-        help="CSV, TSV, Parquet, NPZ or JSON with fn,tp,fp,tn; or member,guess; or member,score "
-        "with --threshold; an optional column model names the trained model of each row",
+        help="CSV, TSV, Parquet, NPZ or JSON (- for standard input) with fn,tp,fp,tn; or "
+        "member,guess; or member,score with --threshold; an optional column model names the "
+        "trained model of each row",
     )
     for name, help_text in (
         ("fn", "members guessed non-member"),
@@ -70,10 +91,19 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--threshold", metavar="T", help='for scores: "member" iff score >= T, T chosen beforehand'
     )
     group.add_argument("--positive", metavar="LABEL", help="the label that means member, if not 1")
+    group.add_argument(
+        "--columns",
+        type=_columns,
+        metavar="ROLE=NAME,…",
+        help="names of columns that are not found by their own: member=IS_IN,score=LOSS",
+    )
+    group.add_argument(
+        "--lower-is-member", action="store_true", help="lower scores mean member (a loss, say)"
+    )
 
 
 def add_question_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say what is asked of the counts."""
+    """Add the arguments that say what is asked of the attack."""
     group = parser.add_argument_group("question")
     group.add_argument(
         "--delta",
@@ -106,15 +136,127 @@ def add_question_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--claim", type=float, metavar="EPS", help="print P(epsilon-hat > EPS | data)"
     )
+    group.add_argument(
+        "--icc-prior",
+        type=_icc_prior,
+        metavar="PRIOR",
+        help="with a model column, the prior of the intra-model correlation: default for "
+        "Beta(1, 9), uniform, a,b for Beta(a, b), or a number taken as known (default: default)",
+    )
+
+
+def add_looks_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--looks``."""
+    parser.add_argument(
+        "--looks",
+        type=_looks,
+        metavar="L",
+        help="how often the audit is looked at: a number declared beforehand (confidence bounds "
+        "then share their error), or 'anytime' (one bound that holds at every moment)",
+    )
+
+
+def attack_of(args: argparse.Namespace) -> Any:
+    """Return the counts that the arguments give, or what the file holds."""
+    given = [name for name in COUNT_OPTIONS if getattr(args, name) is not None]
+    if given and args.threshold is not None:
+        raise ValueError(f"--threshold {args.threshold} takes scores, not --{given[0]}.")
+    if args.file is None:
+        if args.threshold is not None:
+            raise ValueError(f"--threshold {args.threshold} needs a file of scores.")
+        missing = [f"--{name}" for name in COUNT_OPTIONS if name not in given]
+        if missing:
+            raise ValueError(f"needs a file or all four counts; missing {', '.join(missing)}.")
+        from bayesaudit.counts import AttackCounts
+
+        return AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS})
+    if given:
+        raise ValueError(f"takes a file or counts, got both {args.file} and --{given[0]}.")
+    from bayesaudit.reading import read_file
+
+    prefer = "guesses" if args.threshold is None else "scores"
+    return read_file(args.file, prefer=prefer, **_columns_of(args))
+
+
+def file_inputs(args: argparse.Namespace) -> list[str]:
+    """Return the files that are read, which no output may replace."""
+    return [args.file] if args.file not in (None, "-") else []
+
+
+def _audit(args: argparse.Namespace) -> Any:
+    from bayesaudit.audits import audit
+
+    for name in ONLY_ONE_RUN:
+        if getattr(args, name) not in (None, False):
+            raise ValueError(f"--{name.replace('_', '-')} needs --one-run.")
+    if args.file is None and args.seed is not None:
+        raise ValueError("--seed needs --threshold split or another strategy.")
+    return audit(attack_of(args), random_seed=args.seed, **question_of(args))
+
+
+def _one_run(args: argparse.Namespace) -> Any:
+    from bayesaudit.audits import audit_one_run
+
+    if args.seed is not None:
+        raise ValueError("--seed needs --threshold split or another strategy.")
+    for name, default in NOT_ONE_RUN.items():
+        if getattr(args, name, default) != default:
+            raise ValueError(f"--one-run takes no --{name.replace('_', '-')}.")
+    if not args.guesses:
+        raise ValueError("--one-run needs --guesses.")
+    asked = {"delta": args.delta or 1e-5, "prob": args.prob, "claim": args.claim}
+    asked["independent_canaries"] = args.independent_canaries
+    if args.file is not None:
+        for name in ("canaries", "correct"):
+            if getattr(args, name) is not None:
+                raise ValueError(f"--one-run takes a file or --{name}, got both.")
+        from bayesaudit.reading import read_trials
+
+        trials = read_trials(args.file, needed_by="--one-run", **_columns_of(args))
+        return audit_one_run(trials, guesses=args.guesses, source=args.file, **asked)
+    missing = [f"--{name}" for name in ("canaries", "correct") if getattr(args, name) is None]
+    if missing:
+        raise ValueError(f"--one-run needs a file or a tally; missing {', '.join(missing)}.")
+    if len(args.guesses) > 1 or isinstance(args.guesses[0], tuple):
+        raise ValueError("--guesses must be one number without a file of scores.")
+    return audit_one_run(
+        n_canaries=args.canaries, n_guesses=args.guesses[0], n_correct=args.correct, **asked
+    )
+
+
+def _columns_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how the columns of the file are to be read."""
+    return {name: getattr(args, name) for name in ("columns", "positive", "lower_is_member")}
+
+
+def question_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `bayesaudit.audit` beside the attack."""
+    names = ("prob", "direction", "prior", "claim", "icc_prior", "looks")
+    return {name: getattr(args, name) for name in names} | {
+        "delta": args.delta or 1e-5,
+        "threshold": _threshold(args.threshold),
+    }
+
+
+def _threshold(text: str | None) -> Any:
+    """Return a number where the text is one, else a name, for the audit to check."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _columns(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(role and name for role, _, name in pairs):
+        raise argparse.ArgumentTypeError(f"must be ROLE=NAME,…, got {text!r}")
+    return {role.strip(): name.strip() for role, _, name in pairs}
 
 
 def _prior(text: str) -> Any:
     if text in ("jeffreys", "uniform"):
         return text
-    try:
-        shapes = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        shapes = ()
+    shapes = _floats(text)
     if len(shapes) == 2:
         return shapes
     if len(shapes) == 4:
@@ -122,176 +264,44 @@ def _prior(text: str) -> Any:
     raise argparse.ArgumentTypeError(f"must be jeffreys, uniform, a,b or a,b,c,d, got {text!r}")
 
 
-def read_input(args: argparse.Namespace) -> AttackInput:
-    """Return the counts that the arguments name; without pandas, so that it starts at once."""
-    from bayesaudit.counts import AttackCounts, counts_from_rows, read_rows
+def _icc_prior(text: str) -> Any:
+    from bayesaudit.rates import check_icc_prior
 
-    given = [name for name in COUNT_OPTIONS if getattr(args, name) is not None]
-    if args.file is None:
-        missing = [f"--{name}" for name in COUNT_OPTIONS if name not in given]
-        if missing:
-            raise ValueError(f"needs a file or all four counts; missing {', '.join(missing)}.")
-        return AttackInput(AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS}))
-    if given:
-        raise ValueError(f"takes a file or counts, got both {args.file} and --{given[0]}.")
-    if _needs_pandas(args.file):
-        return _table_input(args)
-    rows = read_rows(args.file)
-    columns = set(rows[0])
-    if {"fn", "tp", "fp", "tn"} <= columns:
-        return _counts_input(args, rows, counts_from_rows(rows, args.file))
-    if "member" in columns and columns & {"guess", "score"}:
-        return _trials_input(args, rows)
-    return _table_input(args)
-
-
-def _needs_pandas(path: str) -> bool:
-    """Say whether a file is large, or no plain text: pandas then reads it."""
-    suffixes = (".parquet", ".npz", ".json", ".gz", ".bz2", ".xz", ".zip", ".zst")
-    if path.lower().endswith(suffixes):
-        return True
-    return os.path.getsize(path) > LIGHT_BYTES
-
-
-def _table_input(args: argparse.Namespace) -> AttackInput:
-    """Read any format that `read_attack` knows, and column names by their aliases."""
-    from bayesaudit.reading import read_table
-    from bayesaudit.scores import AttackScores
-
-    table = read_table(args.file)
-    attack = table.attack(positive=args.positive)
-    kind = "counts" if table.holds_counts else "guesses"
-    if isinstance(attack, AttackScores):
-        if args.threshold is None:
-            raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
-        threshold = _threshold(args.threshold)
-        grouped = attack.model is not None
-        counts = attack.counts_by_model(threshold) if grouped else attack.counts(threshold)
-        notes = [] if grouped else [no_model_note(args.file)]
-        return AttackInput(counts, grouped, f"{args.file} (scores)", notes, threshold)
-    if args.threshold is not None:
-        raise ValueError(f"{args.file}: holds {kind}, which take no --threshold.")
-    grouped = bool(attack.shape) and not table.holds_counts
-    notes = [] if grouped or table.holds_counts else [no_model_note(args.file)]
-    return AttackInput(attack, grouped, f"{args.file} ({kind})", notes)
-
-
-def no_model_note(path: str) -> str:
-    """Return what to say of rows that may share a trained model."""
-    return (
-        f"{path} has no model column: that its rows are independent is an assumption; "
-        "rows that share a trained model are not, and the interval is then too narrow."
-    )
-
-
-def _counts_input(args: argparse.Namespace, rows: list[dict[str, str]], counts: Any) -> AttackInput:
-    if args.threshold is not None:
-        raise ValueError(f"{args.file}: holds counts, which take no --threshold.")
-    if "model" not in rows[0]:
-        return AttackInput(counts, source=f"{args.file} (counts)")
-    seen: dict[str, int] = {}
-    for number, row in enumerate(rows, start=2):
-        if row["model"] in seen:
-            raise ValueError(
-                f"{args.file}: row {number}: model must occur once in a file of counts, "
-                f"got {row['model']!r} again (first in row {seen[row['model']]})."
+    value: Any = text
+    if text not in ("default", "uniform"):
+        value = _floats(text)
+        if not value:
+            raise argparse.ArgumentTypeError(
+                f"must be default, uniform, a,b or a number, got {text!r}"
             )
-        seen[row["model"]] = number
-    counts = counts if counts.shape else counts[None]
-    return AttackInput(counts, per_model=True, source=f"{args.file} (counts per model)")
-
-
-def _trials_input(args: argparse.Namespace, rows: list[dict[str, str]]) -> AttackInput:
-    from bayesaudit.counts import AttackCounts
-
-    scored = args.threshold is not None or "guess" not in rows[0]
-    if scored and "score" not in rows[0]:
-        raise ValueError(f"{args.file}: holds guesses, which take no --threshold.")
-    if scored and args.threshold is None:
-        raise ValueError(f"{args.file}: {NEEDS_THRESHOLD}")
-    models = [row["model"] for row in rows] if "model" in rows[0] else None
-    common: dict[str, Any] = {"model": models}
-    if args.positive is None:
-        common["member"] = _bits(args.file, rows, "member")
-    else:
-        common |= {"member": [row["member"] for row in rows], "positive": args.positive}
-    with _named(args.file):
-        if scored:
-            counts = AttackCounts.from_scores(
-                score=_numbers(args.file, rows, "score"),
-                threshold=_threshold(args.threshold),
-                **common,
-            )
-        else:
-            guess = (
-                _bits(args.file, rows, "guess")
-                if args.positive is None
-                else [row["guess"] for row in rows]
-            )
-            counts = AttackCounts.from_guesses(guess=guess, **common)
-    notes = [no_model_note(args.file)] if models is None else []
-    kind = "scores" if scored else "guesses"
-    threshold = _threshold(args.threshold) if scored else None
-    return AttackInput(counts, models is not None, f"{args.file} ({kind})", notes, threshold)
-
-
-@contextmanager
-def _named(path: str) -> Iterator[None]:
-    """Put the file's name before a data error."""
+        value = value[0] if len(value) == 1 else value
     try:
-        yield
+        check_icc_prior(value)
     except ValueError as error:
-        text = str(error)
-        raise ValueError(text if text.startswith(path) else f"{path}: {text}") from None
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return value
 
 
-def _threshold(text: str) -> float:
+def _floats(text: str) -> tuple[float, ...]:
     try:
-        return float(text)
+        return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ValueError(f"--threshold must be a number, got {text!r}.") from None
+        return ()
 
 
-def _numbers(path: str, rows: list[dict[str, str]], name: str) -> list[float]:
-    return _parsed(path, rows, name, float, "a number")
+def _looks(text: str) -> int | str:
+    if text == "anytime":
+        return text
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number >= 1 or 'anytime', got {text!r}")
+    return int(text)
 
 
-def _bits(path: str, rows: list[dict[str, str]], name: str) -> list[int]:
-    words = {"0": 0, "1": 1, "false": 0, "true": 1, "0.0": 0, "1.0": 1}
-    return _parsed(
-        path,
-        rows,
-        name,
-        lambda text: words[text.lower()],
-        "0/1 or false/true (--positive names another label)",
-    )
-
-
-def _parsed(
-    path: str, rows: list[dict[str, str]], name: str, parse: Callable[[str], Any], rule: str
-) -> list[Any]:
-    values = []
-    for number, row in enumerate(rows, start=2):
-        try:
-            value = parse(row[name])
-        except (ValueError, KeyError):
-            raise ValueError(
-                f"{path}: row {number}: {name} must be {rule}, got {row[name]!r}."
-            ) from None
-        if value != value:
-            raise ValueError(f"{path}: row {number}: {name} must not be NaN.")
-        values.append(value)
-    return values
-
-
-@contextmanager
-def collected() -> Iterator[list[str]]:
-    """Collect Python warnings as text, each once."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield notes
-    for warning in caught:
-        text = str(warning.message)
-        if text not in notes:
-            notes.append(text)
+def _rule(text: str) -> Any:
+    try:
+        parts = [int(part) for part in text.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) not in (1, 2):
+        raise argparse.ArgumentTypeError(f"must be R or TOP,BOTTOM, got {text!r}")
+    return parts[0] if len(parts) == 1 else tuple(parts)

@@ -1,47 +1,33 @@
-"""What every command prints: JSON without NaN or infinity, aligned tables, warnings on stderr."""
+"""What every command prints: JSON without NaN or infinity on stdout, warnings on stderr."""
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
-from bayesaudit._plain import plain
-from bayesaudit._version import __version__
+from bayesaudit._plain import envelope, plain
+from bayesaudit._table import format_table
 
-__all__ = ["SCHEMA_VERSION", "emit_json", "envelope", "format_table", "print_warnings"]
-
-SCHEMA_VERSION = 1
+__all__ = ["emit", "emit_json", "envelope", "format_table", "json_text", "print_warnings"]
 
 
-def envelope(*, inputs: dict, results: dict, warnings: Iterable[str]) -> dict:
-    """Return the object every ``--json`` prints (schema in DESIGN: inputs, results, warnings)."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "bayesaudit_version": __version__,
-        "inputs": inputs,
-        "results": results,
-        "warnings": list(warnings),
-    }
+def json_text(document: dict) -> str:
+    """Return one JSON object as text."""
+    return json.dumps(plain(document), indent=2, allow_nan=False) + "\n"
 
 
 def emit_json(document: dict) -> None:
     """Write one JSON object to standard output."""
-    json.dump(plain(document), sys.stdout, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(json_text(document))
 
 
-def format_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Align columns of text: the first and the last to the left, the others to the right."""
-    table = [list(header), *[list(row) for row in rows]]
-    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
-    last = len(header) - 1
-    lines = []
-    for row in table:
-        cells = [
-            cell.ljust(width) if column in (0, last) else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def emit(audit: Any, document: dict, as_json: bool) -> None:
+    """Print an audit, as JSON or as a table, and its warnings."""
+    if as_json:
+        emit_json(document)
+    else:
+        print(audit)
+    print_warnings(audit.warnings)
 
 
 def print_warnings(warnings: Iterable[str]) -> None:

@@ -67,11 +67,8 @@ def run(args: argparse.Namespace) -> int:
     """Plan, print; return the exit status."""
     from bayesaudit.calibration.planning import plan
     from bayesaudit.cli._output import emit_json, envelope, print_warnings
-    from bayesaudit.counts import AttackCounts
 
-    pilot = None if args.pilot is None else AttackCounts.from_csv(args.pilot)
-    if pilot is not None and pilot.shape:
-        pilot = pilot.pooled()
+    pilot = None if args.pilot is None else _pilot(args.pilot)
     strength = {"fnr": args.fnr, "fpr": args.fpr, "mu": args.mu, "pilot": pilot}
     question = {"delta": args.delta, "prob": args.prob, "prior": args.prior, **strength}
     design = {"n": args.n, "target": args.assurance, "per_model": args.per_model, "icc": args.icc}
@@ -99,6 +96,16 @@ def run(args: argparse.Namespace) -> int:
         _print(args, chosen, plans, refused)
     print_warnings(warnings)
     return 0
+
+
+def _pilot(path: str) -> Any:
+    from bayesaudit.counts import AttackCounts
+    from bayesaudit.reading import read_file
+
+    attack = read_file(path)
+    if not isinstance(attack.data, AttackCounts):
+        raise ValueError(f"{attack.source}: holds scores; a pilot is counts or guesses.")
+    return attack.data.pooled() if attack.data.shape else attack.data
 
 
 def _document(args, chosen, plans, refused, warnings, envelope) -> dict:

@@ -259,10 +259,11 @@ def _report(
     claim: Any,
     mechanism: Any,
 ) -> None:
-    from bayesaudit.cli._output import emit_json, envelope
+    from bayesaudit.cli._output import emit_json, envelope, print_warnings
     from bayesaudit.games.runs import describe
 
     described = describe(mechanism)
+    warnings = _warnings(args)
 
     tally = scores.counts(0.0)
     counts = {cell: int(getattr(tally, cell)) for cell in ("fn", "tp", "fp", "tn")}
@@ -278,7 +279,8 @@ def _report(
             "claim": claim.to_dict(),
             "scores": args.out,
         }
-        emit_json(envelope(inputs=inputs, results=results, warnings=[]))
+        emit_json(envelope(inputs=inputs, results=results, warnings=warnings))
+        print_warnings(warnings)
         return
     print(f"{args.samples // per_model} models, {per_model} challenges each: {args.out}")
     kind = described.pop("type")
@@ -287,3 +289,15 @@ def _report(
     print(f"accuracy {accuracy:.4f}; the claimed curve allows {claim.max_accuracy:.4f}")
     print(f"claim: epsilon {claim.epsilon:.4g} at delta {claim.delta:g} under {claim.relation}")
     print(f"next: bayesaudit estimate {args.out} --threshold 0 --delta {claim.delta:g}")
+    print_warnings(warnings)
+
+
+def _warnings(args: argparse.Namespace) -> list[str]:
+    steps_are_read = args.mechanism != "dpsgd" or args.attack == "step-likelihood"
+    if args.challenges != "copies" or steps_are_read:
+        return []
+    return [
+        "with copies of one candidate all around, the last model says which candidate was copied, "
+        "not which was trained on: the guess is nearly constant. Use --attack step-likelihood "
+        "(every step is read), or other challenges."
+    ]

@@ -22,6 +22,7 @@ from bayesaudit.diagnostics.modelling import (
 from bayesaudit.diagnostics.prior import contraction, prior_interval, prior_sensitivity
 from bayesaudit.diagnostics.result import Check, Diagnosis
 from bayesaudit.diagnostics.rules import RULES
+from bayesaudit.diagnostics.score_fit import score_values
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.posteriors.draws import DrawsPosterior
@@ -62,10 +63,11 @@ def diagnose(
     recorded (divergences, saturated trees, energy). *Model*: whether it saw the counts; whether a
     rate is the mean of these models; and, for counts along a ``model`` dim, the posterior
     predictive probability of a Pearson dispersion at least as large as the observed one, the
-    smallest times the number of counts that were looked at. These fail. *Prior*: power-scaling
-    sensitivity of the measure to the prior of the population parameters (those without a dim
-    ``model`` or ``challenge``), and contraction 1 − Var(posterior)/Var(prior) of each rate. These,
-    a single chain, and a rate of these models alone are cautions.
+    smallest times the number of counts that were looked at; for models of scores the tails, the
+    shape and the variance between models of what they leave unexplained. These fail. *Prior*:
+    power-scaling sensitivity of the measure to the prior of the population parameters (those
+    without a dim ``model`` or ``challenge``), and contraction 1 − Var(posterior)/Var(prior) of each
+    rate. These, a single chain, and a rate of these models alone are cautions.
 
     Everything is the worst over variables and tallies. What does not apply, or cannot be had from
     these draws, is named in `skipped` with the reason.
@@ -96,6 +98,7 @@ def diagnose(
         lambda: convergence_values(draws, prob),
         lambda: end_values(draws, prob),
         lambda: sampler_values(draws.dt, skipped),
+        lambda: score_values(draws.dt),
     )
     for part in several:
         values |= part()

@@ -159,6 +159,29 @@ RULES: dict[str, Rule] = {
         "counts vary between models more than the model predicts, so that intervals are too narrow",
         "use a model of dependent samples, bayesaudit.models.beta_binomial say",
     ),
+    "score_tails": Rule(
+        "model",
+        0.01,
+        False,
+        "more or fewer scores lie in the tails than the model of scores predicts, and ε is made of "
+        "tails",
+        "use a model with heavier tails (models.student), transform the scores, or use counts",
+    ),
+    "score_pit": Rule(
+        "model",
+        0.01,
+        False,
+        "the scores of a side are not distributed as the model of scores says",
+        "transform the scores, use another model of them, or counts, which need none",
+    ),
+    "score_shifts": Rule(
+        "model",
+        0.01,
+        False,
+        "scores of one trained model (or challenge) go together more than the model of scores "
+        "says, so that intervals are too narrow",
+        "give the model of scores a shift by that column (shifts=)",
+    ),
     "prior_sensitivity": Rule(
         "prior",
         0.05,

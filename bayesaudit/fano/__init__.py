@@ -40,6 +40,7 @@ from bayesaudit.fano.game import (
 )
 from bayesaudit.fano.gaussian import gaussian_success, simplex_information
 from bayesaudit.fano.information import (
+    entropy,
     gaussian_capacity,
     gaussian_kl,
     kl_mixture_information,
@@ -86,6 +87,7 @@ __all__ = [
     "channel_information",
     "conditional_entropy_bound",
     "dp_sgd_bounds",
+    "entropy",
     "erlingsson_advantage",
     "error",
     "event_bounds",

@@ -7,6 +7,9 @@ the Rényi accountant is given half of it. Its values are NaN at order 1 with Po
 loose just above; the Kullback-Leibler divergence is therefore computed by `subsampled_gaussian_kl`.
 """
 
+import contextlib
+import logging
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,16 @@ from bayesaudit._checks import check_integers
 from bayesaudit.fano._prior import as_prior
 from bayesaudit.fano.best import BestBound, best_bound
 from bayesaudit.fano.information import subsampled_gaussian_kl
+from bayesaudit.fano.robustness import rero_approximate_dp
 
-__all__ = ["ORDERS", "dp_sgd_bounds", "event_bounds", "privacy_profile", "rdp_curve"]
+__all__ = [
+    "ORDERS",
+    "dp_sgd_bounds",
+    "event_bounds",
+    "privacy_profile",
+    "profile_success",
+    "rdp_curve",
+]
 
 ORDERS: tuple[float, ...] = (
     *(1.0 + x / 10.0 for x in range(1, 100)),
@@ -37,6 +48,18 @@ def _dp_accounting() -> Any:
             "dp-accounting is needed: pip install 'bayesaudit[accounting]'."
         ) from None
     return dp_accounting
+
+
+@contextlib.contextmanager
+def _quiet_orders() -> Iterator[None]:
+    """Silence the Rényi accountant about orders that it cannot do: `rdp_curve` drops them."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def rdp_curve(accountant: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -132,7 +155,8 @@ def _event_premises(event: Any, base_success: float, relation: str) -> dict[str,
     accountant = rdp.RdpAccountant(ORDERS, neighboring_relation=neighbours)
     halved = _half_noise(event, dp) if relation == "replace-one" else event
     if accountant.supports(halved):
-        curve = rdp_curve(accountant.compose(halved))
+        with _quiet_orders():
+            curve = rdp_curve(accountant.compose(halved))
         if curve[0].size:
             premises["rdp"] = curve
     accountant = pld.PLDAccountant(neighboring_relation=neighbours)
@@ -240,10 +264,44 @@ def dp_sgd_bounds(
     if sampling_rate == 1:
         premises["gdp_mu"] = float(np.sqrt(count)) / noise_multiplier
     if accountants and count and 0 < sampling_rate:
-        dp = _dp_accounting()
-        event: Any = dp.GaussianDpEvent(noise_multiplier)
-        if sampling_rate < 1:
-            event = dp.PoissonSampledDpEvent(sampling_rate, event)
-        event = dp.SelfComposedDpEvent(event, count)
+        event = _dp_sgd(noise_multiplier, sampling_rate, count)
         premises |= _event_premises(event, law.largest, "add-or-remove-one")
     return best_bound(categories=categories, prior=prior, **premises)
+
+
+def _dp_sgd(noise_multiplier: float, sampling_rate: float, steps: int) -> Any:
+    dp = _dp_accounting()
+    event: Any = dp.GaussianDpEvent(noise_multiplier)
+    if sampling_rate < 1:
+        event = dp.PoissonSampledDpEvent(sampling_rate, event)
+    return dp.SelfComposedDpEvent(event, steps)
+
+
+def profile_success(
+    noise_multiplier: float,
+    sampling_rate: float,
+    steps: int,
+    base_success: float,
+    *,
+    discretization: float = 1e-4,
+) -> float:
+    """Bound the success against DP-SGD by its privacy profile alone, add-or-remove-one.
+
+    The profile is the whole trade-off function, so that no Rényi bound is smaller, but for the
+    grid: a coarser one is quicker and never too small.
+
+    Parameters
+    ----------
+    noise_multiplier, sampling_rate, steps
+        As in `dp_sgd_bounds`.
+    base_success : float
+        p* in (0, 1).
+    discretization : float
+        Grid of the privacy loss distribution in nats, > 0.
+    """
+    _dp_accounting()
+    from dp_accounting.pld import PLDAccountant
+
+    accountant = PLDAccountant(value_discretization_interval=discretization)
+    accountant.compose(_dp_sgd(noise_multiplier, sampling_rate, steps))
+    return rero_approximate_dp(*privacy_profile(accountant, base_success), base_success)

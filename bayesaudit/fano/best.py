@@ -251,6 +251,8 @@ def _add_gdp(found: _Collector, mu: float) -> None:
 
 def _add_profile(found: _Collector, epsilons: ArrayLike, deltas: ArrayLike) -> None:
     premise = "privacy profile (epsilon, delta(epsilon))"
+    if np.size(epsilons) == 1:
+        premise = f"({np.ravel(epsilons)[0]:.6g}, {np.ravel(deltas)[0]:.6g})-DP"
     value = robustness.rero_approximate_dp(epsilons, deltas, found.law.largest)
     found.success("f-dp", value, premise)
     if found.relation == "replace-one" and found.law.uniform:

@@ -20,6 +20,7 @@ from bayesaudit.fano._solver import even_nodes, phi
 __all__ = [
     "RELATIONS",
     "NeighboringRelation",
+    "entropy",
     "gaussian_capacity",
     "gaussian_kl",
     "kl_mixture_information",
@@ -31,6 +32,22 @@ __all__ = [
 
 NeighboringRelation = Literal["add-or-remove-one", "replace-one"]
 RELATIONS = ("add-or-remove-one", "replace-one")
+
+
+def entropy(*, categories: int | None = None, prior: ArrayLike | None = None) -> float:
+    """Return the entropy H(X) of the secret in nats, which no information about it exceeds.
+
+    Parameters
+    ----------
+    categories, prior
+        The secret, as in `advantage`.
+
+    Examples
+    --------
+    >>> round(entropy(categories=10), 6), round(entropy(prior=[0.5, 0.25, 0.25]), 6)
+    (2.302585, 1.039721)
+    """
+    return float(as_prior(categories, prior).entropy)
 
 
 def rdp_information(
@@ -55,7 +72,7 @@ def rdp_information(
         With "add-or-remove-one" the bound is epsilon itself; with "replace-one" it is
         `kl_mixture_information`, which is smaller, and the prior is needed.
     categories, prior
-        The secret, as in `advantage`.
+        The secret, as in `advantage`; where it is given, the bound is at most its entropy.
 
     Returns
     -------
@@ -83,6 +100,8 @@ def rdp_information(
         )
     divergence = np.broadcast_arrays(divergence, orders)[0] + 0.0
     if neighboring_relation == "add-or-remove-one":
+        if categories is not None or prior is not None:
+            divergence = np.minimum(divergence, as_prior(categories, prior).entropy)
         return plain(divergence)
     return kl_mixture_information(divergence, categories=categories, prior=prior)
 

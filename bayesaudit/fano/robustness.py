@@ -51,7 +51,7 @@ def pure_dp_advantage(
     *,
     categories: int | None = None,
     prior: ArrayLike | None = None,
-    neighboring_relation: NeighboringRelation = "replace-one",
+    neighboring_relation: NeighboringRelation = "add-or-remove-one",
 ) -> float | NDArray[np.float64]:
     """Return the largest advantage against pure differential privacy, for any prior.
 
@@ -61,7 +61,7 @@ def pure_dp_advantage(
         Privacy parameter in nats, >= 0.
     categories, prior
         The secret, as in `advantage`.
-    neighboring_relation : {"replace-one", "add-or-remove-one"}
+    neighboring_relation : {"add-or-remove-one", "replace-one"}
         "replace-one" is exact: ``s = max_k P_k/(1 + (k-1) e^-epsilon)`` with P_k the sum of the k
         largest probabilities; randomised response on those k letters attains it.
         "add-or-remove-one" is the bound ``min(p* e^epsilon, 1 - (1-p*) e^-epsilon)``.
@@ -79,8 +79,10 @@ def pure_dp_advantage(
     Examples
     --------
     >>> round(pure_dp_advantage(1.0, categories=10), 12)
+    0.190920203162
+    >>> round(pure_dp_advantage(1.0, categories=10, neighboring_relation="replace-one"), 12)
     0.146632574093
-    >>> pure_dp_advantage(1.0, prior=[0.7, 0.2, 0.1])
+    >>> pure_dp_advantage(1.0, prior=[0.7, 0.2, 0.1], neighboring_relation="replace-one")
     0.0
     """
     check_choice(neighboring_relation, "neighboring_relation", RELATIONS)

@@ -12,15 +12,21 @@ Your own trainer
 A trainer is one function ``train(x, y, rng) -> model``: features of shape (n_records, n_features),
 labels (n_records,), and a NumPy generator that is the only source of randomness (hand
 ``int(rng.integers(2**31))`` to a framework as its seed). What the attack needs is a second
-function, ``loss(model, x, y) -> losses`` of shape (n_records,). PyTorch with Opacus::
+function, ``loss(model, x, y) -> losses`` of shape (n_records,). Where training starts at random
+weights, a third, ``initial(n_features, rng)``, returns the model that `train` starts from when it
+is given a generator in the same state: what one record changes is then seen, not what chance set.
+PyTorch with Opacus::
 
     import torch
     from opacus import PrivacyEngine
     from bayesaudit import games
 
-    def train(x, y, rng):
+    def initial(n_features, rng):
         torch.manual_seed(int(rng.integers(2**31)))
-        model = torch.nn.Linear(x.shape[1], 2)
+        return torch.nn.Linear(n_features, 2)
+
+    def train(x, y, rng):
+        model = initial(x.shape[1], rng)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
         records = torch.utils.data.TensorDataset(torch.tensor(x), torch.tensor(y))
         loader = torch.utils.data.DataLoader(records, batch_size=len(x) // 16)
@@ -43,7 +49,8 @@ function, ``loss(model, x, y) -> losses`` of shape (n_records,). PyTorch with Op
             ).numpy()
 
     claim = games.dpsgd_claim(noise_multiplier=1.0, sampling_rate=1 / 16, n_steps=32)
-    audit = games.audit_implementation(train, claim, loss=loss, random_seed=1)
+    audit = games.audit_implementation(train, claim, loss=loss, initial=initial, random_seed=1)
+    print(audit.verdict)  # "inconsistent", "consistent", or "inconclusive": no power here
     print(audit.summary())
 
 JAX, one jitted step and `vmap` for the gradients of single records::
@@ -93,19 +100,13 @@ from bayesaudit.games.adversaries import (
     OptimalTest,
     StepLikelihood,
 )
-from bayesaudit.games.audit import (
-    DESIGNS,
-    ImplementationAudit,
-    audit_implementation,
-    audit_trainer,
-)
+from bayesaudit.games.audit import audit_implementation, audit_trainer
+from bayesaudit.games.canaries import Bias, Copies, LabelFlip, PrivateDirection
 from bayesaudit.games.challenges import (
     AttributeValues,
     AverageCase,
-    Bias,
     CanaryCodes,
     Challenges,
-    Copies,
     Extremes,
     FarOut,
     Mislabelled,
@@ -113,21 +114,24 @@ from bayesaudit.games.challenges import (
     PrivateCoordinate,
 )
 from bayesaudit.games.closed_forms import GaussianMean, LaplaceMean, RandomizedResponse
+from bayesaudit.games.designs import DESIGNS
 from bayesaudit.games.dpsgd import DPSGD, TrainedModels
 from bayesaudit.games.experiments import experiment_1, experiment_2
 from bayesaudit.games.planted import BUGS, FaultyDPSGD
-from bayesaudit.games.populations import Digits, GaussianClasses
+from bayesaudit.games.populations import Digits, EmptyRecords, GaussianClasses
 from bayesaudit.games.protocols import (
     Adversary,
     Choice,
     Datasets,
     Known,
     Mechanism,
+    ModelsWithStart,
     PerModel,
     Population,
 )
 from bayesaudit.games.reconstruction import ReconstructionResult, reconstruction_game
 from bayesaudit.games.runs import run_shards
+from bayesaudit.games.verdict import ImplementationAudit
 
 __all__ = [
     "ADD_OR_REMOVE",
@@ -146,6 +150,7 @@ __all__ = [
     "Copies",
     "Datasets",
     "Digits",
+    "EmptyRecords",
     "Extremes",
     "FarOut",
     "FaultyDPSGD",
@@ -153,16 +158,19 @@ __all__ = [
     "GaussianMean",
     "ImplementationAudit",
     "Known",
+    "LabelFlip",
     "LaplaceMean",
     "LossComparison",
     "Mechanism",
     "Mislabelled",
+    "ModelsWithStart",
     "OptimalTest",
     "Orthogonal",
     "PerModel",
     "Population",
     "PrivacyClaim",
     "PrivateCoordinate",
+    "PrivateDirection",
     "RandomizedResponse",
     "ReconstructionResult",
     "StepLikelihood",

@@ -27,17 +27,31 @@ _REFERENCE_KEY = 0xFFFFFFFF
 
 def _losses(outputs: Any, x: NDArray, y: NDArray, loss: Loss | None) -> NDArray[np.float64]:
     if loss is not None:
-        rows = [
-            loss(outputs[i], x[min(i, len(x) - 1)], y[min(i, len(y) - 1)])
-            for i in range(len(outputs))
-        ]
-        return np.stack([np.asarray(row, dtype=np.float64) for row in rows])
+        records = [(x[min(i, len(x) - 1)], y[min(i, len(y) - 1)]) for i in range(len(outputs))]
+        return np.stack([record_losses(loss, outputs[i], *pair) for i, pair in enumerate(records)])
     if not hasattr(outputs, "losses"):
         raise TypeError(
             "the mechanism's outputs have no losses(x, y): give the adversary "
             "loss=function(model, x, y) -> losses of shape (n_records,)."
         )
     return outputs.losses(x, y)
+
+
+def record_losses(loss: Loss, model: Any, x: NDArray, y: NDArray) -> NDArray[np.float64]:
+    """Call a loss function of the user's and check what it returns: one number a record."""
+    values = np.asarray(loss(model, x, y))
+    if values.shape != y.shape or values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"loss must return one number a record, shape {y.shape}, "
+            f"got shape {values.shape} of {values.dtype} (no mean or sum over the records)."
+        )
+    return values.astype(np.float64)
+
+
+def _initial_losses(outputs: Any, x: NDArray, y: NDArray, loss: Loss | None) -> NDArray[np.float64]:
+    if loss is not None:
+        return _losses(outputs.initial, x, y, loss)
+    return outputs.initial_losses(x, y)
 
 
 def _flat(known: Known) -> tuple[NDArray, NDArray]:
@@ -59,6 +73,12 @@ class LossComparison:
     loss : callable, optional
         ``loss(model, x, y)`` with x of shape (n_records, n_features), y of shape (n_records,);
         returns losses of shape (n_records,). Not needed for `DPSGD`.
+    against_initial : bool
+        Score by how far training lowered the loss, not by the loss: random initial weights then
+        cancel. The outputs must hold the models that training started from (`DPSGD`, or
+        `PerModel` with ``initial``).
+    threshold : float
+        What the pair score ``z1`` minus ``z0`` must exceed for the guess "z1".
 
     References
     ----------
@@ -68,6 +88,8 @@ class LossComparison:
 
     challenges: Challenges
     loss: Loss | None = None
+    against_initial: bool = False
+    threshold: float = 0.0
 
     def choose(
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
@@ -78,7 +100,13 @@ class LossComparison:
     def score(self, outputs: Any, known: Known) -> NDArray[np.float64]:
         """Return minus the losses, shape (n_models, n_challenges, n_candidates)."""
         x, y = _flat(known)
-        return -_losses(outputs, x, y, self.loss).reshape(known.y.shape)
+        evidence = -_losses(outputs, x, y, self.loss)
+        if self.against_initial:
+            evidence += _initial_losses(outputs, x, y, self.loss)
+        evidence = evidence.reshape(known.y.shape)
+        if self.threshold:
+            evidence[..., 1] -= self.threshold
+        return evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,76 +1,37 @@
-"""The verdict on an implementation: whether its training leaks more than its accountant says."""
+"""Audit an implementation: attack it many times and compare with what its accountant says."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import check_choice, check_integers, check_prob
-from bayesaudit._result import Result
-from bayesaudit.counts import AttackCounts
-from bayesaudit.games.accounting import REPLACE_ONE, PrivacyClaim
-from bayesaudit.games.adversaries import LossComparison, StepLikelihood
-from bayesaudit.games.challenges import Bias, Copies, PrivateCoordinate
+from bayesaudit.games._game import checked_seed
+from bayesaudit.games.accounting import PrivacyClaim
+from bayesaudit.games.adversaries import record_losses
+from bayesaudit.games.designs import DESIGNS, Design, attacks, pilot
+from bayesaudit.games.dpsgd import DPSGD
 from bayesaudit.games.experiments import experiment_1
-from bayesaudit.games.populations import GaussianClasses
+from bayesaudit.games.populations import EmptyRecords
 from bayesaudit.games.protocols import Adversary, Mechanism, PerModel, Population
+from bayesaudit.games.verdict import (
+    ImplementationAudit,
+    detectable_accuracy,
+    needed_accuracy,
+    power_without_noise,
+    rejection_count,
+    upper_tail,
+)
 from bayesaudit.intervals import confidence_interval
 from bayesaudit.measures import Epsilon
 
-__all__ = ["DESIGNS", "ImplementationAudit", "audit_implementation", "audit_trainer"]
-
-Design = Literal["coordinate", "bias", "copies"]
-
-# What each design can and cannot see; measured on the planted bugs of `planted`.
-DESIGNS: dict[str, dict[str, tuple[str, ...]]] = {
-    "coordinate": {
-        "sees": (
-            "noise that is too small (divided by the batch or its root, a wrong multiplier)",
-            "clipping after averaging, or none",
-            "one noise vector shared by all classes",
-            "batches of an epoch accounted as Poisson samples, if steps are published and the "
-            "noise is small",
-        ),
-        "blind_to": (
-            "sampling without replacement accounted as Poisson (use design 'copies')",
-            "norms that leave the biases out (use design 'bias')",
-            "the same noise at every step",
-            "leaks that only other records or other statistics show",
-        ),
-    },
-    "bias": {
-        "sees": (
-            "norms that leave the biases out",
-            "noise that is too small, or one noise vector shared by all classes",
-        ),
-        "blind_to": (
-            "clipping after averaging (use design 'coordinate')",
-            "sampling without replacement accounted as Poisson (use design 'copies')",
-            "the same noise at every step",
-            "faults confined to the features' weights",
-        ),
-    },
-    "copies": {
-        "sees": (
-            "batches of fixed size (without replacement) accounted as Poisson samples, while the "
-            "noise multiplier is below about 2",
-            "noise that is too small, in full-batch training",
-        ),
-        "blind_to": (
-            "sampling without replacement under larger noise",
-            "noise that is too small under Poisson sampling, where the number of copies in a batch "
-            "hides it (use design 'coordinate')",
-            "norms that leave the biases out (use design 'bias')",
-        ),
-    },
-}
+__all__ = ["audit_implementation", "audit_trainer"]
 
 
 def audit_trainer(
     noise_multiplier: float, *, sampling_rate: float = 1.0, n_steps: int = 10, **options: Any
-) -> Any:
+) -> DPSGD:
     """Return the small `DPSGD` of the default audit: two classes, clipping 0.1, slow steps.
 
     Parameters
@@ -85,8 +46,6 @@ def audit_trainer(
     >>> audit_trainer(6.839).n_steps
     10
     """
-    from bayesaudit.games.dpsgd import DPSGD
-
     settings = {"n_classes": 2, "clip_norm": 0.1, "learning_rate": 1e-3, **options}
     return DPSGD(
         noise_multiplier=noise_multiplier,
@@ -96,130 +55,18 @@ def audit_trainer(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ImplementationAudit(Result):
-    """The verdict of `audit_implementation`.
-
-    Parameters
-    ----------
-    fn, tp, fp, tn : int
-        The tally of guesses; "positive" is ``z1``.
-    accuracy : float
-        Share of guesses that were right.
-    max_accuracy : float
-        The largest accuracy that the claimed curve allows, (1 + delta_claim(0)) / 2.
-    p_value : float
-        P(Binomial(n, max_accuracy) >= number right): how likely this is if the claim holds.
-    significance : float
-        Level of the curve test and of the bound.
-    detectable_accuracy : float
-        The accuracy at which this number of trials finds a violation with probability 0.9 (1 if
-        none does).
-    claim : PrivacyClaim
-        The claim as given.
-    tested_claim : PrivacyClaim
-        The claim in terms of substitution, which is what was tested.
-    epsilon_lower : float or None
-        The lower confidence bound on epsilon at the tested delta; None if none was asked for.
-    bound : str or None
-        The method of the bound.
-    design : str
-        The design of the challenges.
-    sees, blind_to : tuple of str
-        What the design can and cannot find.
-    """
-
-    fn: int
-    tp: int
-    fp: int
-    tn: int
-    accuracy: float
-    max_accuracy: float
-    p_value: float
-    significance: float
-    detectable_accuracy: float
-    claim: PrivacyClaim
-    tested_claim: PrivacyClaim
-    epsilon_lower: float | None
-    bound: str | None
-    design: str
-    sees: tuple[str, ...]
-    blind_to: tuple[str, ...]
-
-    _omit = ("fn", "tp", "fp", "tn")
-    _also = (
-        "violated",
-        "curve_violated",
-        "epsilon_violated",
-        "counts",
-        "neighboring_relation=tested_claim.relation",
-    )
-
-    @property
-    def counts(self) -> AttackCounts:
-        """The four counts as one tally."""
-        return AttackCounts(fn=self.fn, tp=self.tp, fp=self.fp, tn=self.tn)
-
-    @property
-    def n_trials(self) -> int:
-        """Number of models."""
-        return self.fn + self.tp + self.fp + self.tn
-
-    @property
-    def curve_violated(self) -> bool:
-        """The curve test rejects the claim."""
-        return self.p_value < self.significance
-
-    @property
-    def epsilon_violated(self) -> bool:
-        """The lower bound exceeds the tested epsilon (False without a bound)."""
-        return self.epsilon_lower is not None and self.epsilon_lower > self.tested_claim.epsilon
-
-    @property
-    def violated(self) -> bool:
-        """Either test rejects the claim."""
-        return self.curve_violated or self.epsilon_violated
-
-    def summary(self) -> str:
-        """Return the verdict in words, with what the design cannot see."""
-        tested = self.tested_claim
-        verdict = "VIOLATES its claim" if self.violated else "is consistent with its claim"
-        lines = [
-            f"The implementation {verdict}: epsilon {tested.epsilon:.4g} at delta "
-            f"{tested.delta:.3g} under {tested.relation}.",
-            f"{self.tp + self.tn} of {self.n_trials} guesses right ({self.accuracy:.4f}); the "
-            f"claimed curve allows {self.max_accuracy:.4f}; p = {self.p_value:.3g} against level "
-            f"{self.significance:g}.",
-        ]
-        if self.epsilon_lower is not None:
-            lines.append(
-                f"Lower confidence bound on epsilon ({self.bound}): {self.epsilon_lower:.4f} at "
-                f"level {self.significance:g}."
-            )
-        if self.claim.relation != REPLACE_ONE:
-            lines.append(
-                f"The claim (epsilon {self.claim.epsilon:.4g}) is under {self.claim.relation}; the "
-                "game substitutes a record, so what the claim implies for a substitution was "
-                "tested. An accountant run under REPLACE_ONE gives a sharper test."
-            )
-        lines.append(
-            f"An attack accuracy below {self.detectable_accuracy:.4f} would often go unnoticed."
-        )
-        lines.append("This design sees: " + "; ".join(self.sees) + ".")
-        lines.append("It does not see: " + "; ".join(self.blind_to) + ".")
-        return "\n".join(lines)
-
-
 def audit_implementation(
     train: Mechanism | Callable[[NDArray, NDArray, np.random.Generator], Any],
     claim: PrivacyClaim,
     *,
-    design: Design = "coordinate",
+    design: Design = "auto",
     loss: Callable[[Any, NDArray, NDArray], NDArray] | None = None,
+    initial: Callable[[int, np.random.Generator], Any] | None = None,
     adversary: Adversary | None = None,
     data: Population | None = None,
     n_train: int = 64,
     n_trials: int = 1000,
+    n_pilot: int = 15,
     significance: float = 1e-3,
     bound: str | None = "exact-unconditional",
     random_seed: int,
@@ -234,22 +81,34 @@ def audit_implementation(
     claim : PrivacyClaim
         What its accountant says. A claim under ADD_OR_REMOVE is translated into what it implies
         for a substitution, so correct code is not blamed for the relation.
-    design : {"coordinate", "bias", "copies"}
-        The challenges: an antipodal pair in a private column, two empty records of different
-        label, or the private column with every other record a copy of ``z1``.
+    design : {"auto", "coordinate", "layers", "bias", "copies"}
+        The canaries that the pilot tries: antipodal pairs in private columns ("coordinate"), one
+        record under two labels, which moves every layer ("layers"), the same with an empty record
+        ("bias"), all of these ("auto"); or a column with every other record a copy of ``z1``
+        ("copies", for the package's `DPSGD`).
     loss : callable, optional
-        ``loss(model, x, y) -> losses``, for models other than the package's own.
+        ``loss(model, x, y) -> losses`` of shape (n_records,), for models other than the package's
+        own. Any score will do that is lower the better the model fits a record.
+    initial : callable, optional
+        ``initial(n_features, rng) -> model``: what `train` starts from when given a generator in
+        the same state, as its own first lines do it; the canaries are then scored by what training
+        changed. It must contain nothing that was trained and none of the training's noise. Worth
+        giving whenever training starts at random weights.
     adversary : Adversary, optional
-        Another attack, instead of the design's own.
+        Another attack, instead of the design's own; no pilot is trained.
     data : Population, optional
-        Ordinary records; two Gaussian classes in six dimensions by default.
+        Ordinary records; empty ones of two classes in six columns by default, which move little
+        but the canary.
     n_train : int
         Size of each training set, >= 2.
     n_trials : int
         Number of models, >= 1.
+    n_pilot : int
+        Pairs of models for each canary of the design, >= 2, and five times as many for the chosen
+        one's threshold.
     significance : float
-        Level in (0, 1/2) of the curve test, and of the bound: each calls correct code wrong at
-        most this often.
+        Level in (0, 1/2) of the verdict: correct code is called inconsistent at most this often.
+        The curve test and the bound share it equally.
     bound : str, optional
         Method of `confidence_interval` for the lower confidence bound on epsilon that stands
         beside the curve test, guess "z1" being the declared direction; None for no bound.
@@ -261,6 +120,15 @@ def audit_implementation(
     Returns
     -------
     ImplementationAudit
+        Its `verdict` is "inconsistent", "consistent", or "inconclusive" where the attack had no
+        power.
+
+    Raises
+    ------
+    TypeError
+        If `claim` is no claim, or `train`, `loss` or `initial` cannot be called: before training.
+    ValueError
+        If a value is out of range, or, after one model, `loss` does not return one number a record.
 
     Notes
     -----
@@ -269,6 +137,11 @@ def audit_implementation(
     are independent, so the number right is compared exactly with a binomial of that probability.
     An (epsilon, delta) bound sees one point of the curve only, and one that is out of reach of a
     thousand guesses when epsilon is large; the test at delta(0) keeps its power there.
+
+    Losses of a model that started at random weights differ for the two candidates before anything
+    is learned, by more than one record's share changes. Three things are done about it: many
+    private columns, over which weights of variance 1/fan-in average out; `initial`; and a
+    threshold from pilot models. Where they are not enough, the verdict says so.
 
     References
     ----------
@@ -281,100 +154,110 @@ def audit_implementation(
     --------
     >>> trainer = audit_trainer(noise_multiplier=3.38)
     >>> audit = audit_implementation(trainer, trainer.claim(), n_trials=300, random_seed=1)
-    >>> audit.violated, audit.tested_claim.relation
-    (False, 'REPLACE_ONE')
+    >>> audit.verdict, audit.tested_claim.relation
+    ('consistent', 'REPLACE_ONE')
     """
     check_choice(design, "design", tuple(DESIGNS))
     if check_prob(significance, "significance") >= 0.5:
         raise ValueError(f"significance must be below 1/2, got {significance!r}.")
     check_integers(n_train, "n_train", minimum=2)
-    mechanism = train if hasattr(train, "train") else PerModel(train)
+    check_integers(n_trials, "n_trials", minimum=1)
+    check_integers(n_pilot, "n_pilot", minimum=2)
+    seed = checked_seed(random_seed)
+    mechanism = _mechanism(train, claim, loss, initial, adversary)
+    population = data if data is not None else EmptyRecords(n_classes=2, n_features=6)
+    canary, seen = "as the given adversary has it", {"sees": (), "blind_to": ()}
     if adversary is None:
-        mechanism, adversary = _attack(mechanism, design, loss, n_train)
-    population = data if data is not None else GaussianClasses(n_classes=2, n_features=6)
+        candidates = attacks(mechanism, design, loss, n_train)
+        _try_loss(mechanism, loss, candidates[0].adversary, population, n_train)
+        chosen = pilot(candidates, population, n_train, n_pilot, seed)
+        mechanism, adversary = chosen.mechanism, chosen.adversary
+        canary, seen = chosen.canary, DESIGNS[design]
     scores = experiment_1(
         mechanism,
         adversary,
         population,
         n_train=n_train,
         n_samples=n_trials,
-        random_seed=random_seed,
+        random_seed=seed,
         **options,
     )
     counts = scores.counts(0.0)
     fn, tp, fp, tn = (int(cell) for cell in (counts.fn, counts.tp, counts.fp, counts.tn))
     tested = claim.substitution()
     limit = tested.max_accuracy
-    lower = None
+    level, lower = significance, None
     if bound is not None:
+        level = significance / 2
         measure = Epsilon(delta=tested.delta, direction="member")
-        interval = confidence_interval(counts, measure, 1 - 2 * significance, method=bound)
+        interval = confidence_interval(counts, measure, 1 - 2 * level, method=bound)
         lower = float(interval.lower)
+    accuracy = (tp + tn) / n_trials
+    rejects = rejection_count(n_trials, limit, level)
     return ImplementationAudit(
         fn=fn,
         tp=tp,
         fp=fp,
         tn=tn,
-        accuracy=(tp + tn) / n_trials,
+        accuracy=accuracy,
         max_accuracy=limit,
-        p_value=_upper_tail(tp + tn, n_trials, limit),
+        p_value=upper_tail(tp + tn, n_trials, limit),
         significance=significance,
-        detectable_accuracy=_detectable(n_trials, limit, significance),
+        test_level=level,
+        rejection_accuracy=None if rejects is None else rejects / n_trials,
+        detectable_accuracy=detectable_accuracy(n_trials, rejects),
+        needed_accuracy=needed_accuracy(n_trials, limit, rejects),
+        power=power_without_noise(n_trials, limit, rejects, accuracy),
         claim=claim,
         tested_claim=tested,
         epsilon_lower=lower,
         bound=bound,
         design=design,
-        sees=DESIGNS[design]["sees"],
-        blind_to=DESIGNS[design]["blind_to"],
+        canary=canary,
+        sees=seen["sees"],
+        blind_to=seen["blind_to"],
     )
 
 
-def _attack(
-    mechanism: Mechanism, design: str, loss: Any, n_train: int
-) -> tuple[Mechanism, Adversary]:
-    """Choose the strongest attack that what is published allows."""
-    # Far enough out that the canary's gradient rules even the batch's mean.
-    radius = 4.0 * n_train
-    challenges = {
-        "coordinate": PrivateCoordinate(radius=radius),
-        "bias": Bias(),
-        "copies": Copies(radius=radius),
-    }[design]
-    from bayesaudit.games.dpsgd import DPSGD
-
-    own = isinstance(mechanism, DPSGD) and loss is None and mechanism.noise_multiplier > 0
-    if not own:
-        return mechanism, LossComparison(challenges, loss)
-    sampling = "fixed-size" if design == "copies" else "poisson"
-    if mechanism.sampling_rate == 1 and design == "coordinate":
-        # The last model says all that the steps do: the private weight adds them up.
-        return mechanism, LossComparison(challenges)
-    if not mechanism.record:
-        mechanism = replace(mechanism, record=True)
-    return mechanism, StepLikelihood(challenges, sampling)
-
-
-def _upper_tail(n_correct: int, n: int, probability: float) -> float:
-    """P(Binomial(n, probability) >= n_correct), exactly."""
-    from scipy.special import betainc
-
-    if n_correct <= 0:
-        return 1.0
-    return float(betainc(n_correct, n - n_correct + 1, probability))
+def _mechanism(train: Any, claim: Any, loss: Any, initial: Any, adversary: Any) -> Mechanism:
+    """Check, before anything is trained, that the parts fit together."""
+    if not isinstance(claim, PrivacyClaim):
+        raise TypeError(
+            "claim must be a PrivacyClaim, such as dpsgd_claim(...) or PrivacyClaim(epsilon, "
+            f"delta), got {claim!r:.60}."
+        )
+    for name, value in (("loss", loss), ("initial", initial)):
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} must be a function, got {value!r:.60}.")
+    if hasattr(train, "train"):
+        if initial is not None:
+            raise TypeError("initial goes with a function; a Mechanism has its models' start.")
+        return train
+    if not callable(train):
+        raise TypeError(
+            f"train must be a function (x, y, rng) -> model or a Mechanism, got {train!r:.60}."
+        )
+    if loss is None and adversary is None:
+        raise TypeError(
+            "a function's models need loss=function(model, x, y) -> losses of shape (n_records,)."
+        )
+    return PerModel(train, initial)
 
 
-def _detectable(n: int, limit: float, significance: float) -> float:
-    """Return the accuracy at which the curve test has power 0.9; 1 if it never has."""
-    from scipy.special import betaincinv
-
-    low, high = 0, n + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _upper_tail(middle, n, limit) < significance:
-            high = middle
-        else:
-            low = middle
-    if high > n:
-        return 1.0
-    return float(betaincinv(high, n - high + 1, 0.9))
+def _try_loss(
+    mechanism: Mechanism, loss: Any, adversary: Any, data: Population, n_train: int
+) -> None:
+    """Train one model and look at its losses, so that a wrong shape costs one training."""
+    if loss is None or not isinstance(mechanism, PerModel):
+        return
+    choice = adversary.choose(data, n_train, 1, np.random.default_rng(0))
+    x, y = choice.x[0].astype(np.float32), choice.y[0].astype(np.int64)
+    base_x = np.concatenate([choice.base_x, x[:1]]).astype(np.float32)
+    base_y = np.concatenate([choice.base_y, y[:1]]).astype(np.int64)
+    model = mechanism.function(base_x, base_y, np.random.default_rng(0))
+    values = record_losses(loss, model, x, y)
+    if np.isnan(values).any():
+        raise ValueError("loss must return numbers, got NaN for a model trained on a canary.")
+    if mechanism.initial is not None:
+        start = mechanism.initial(x.shape[1], np.random.default_rng(0))
+        record_losses(loss, start, x, y)

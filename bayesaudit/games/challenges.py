@@ -18,10 +18,8 @@ from bayesaudit.games.protocols import Choice, Population
 __all__ = [
     "AttributeValues",
     "AverageCase",
-    "Bias",
     "CanaryCodes",
     "Challenges",
-    "Copies",
     "Extremes",
     "FarOut",
     "Mislabelled",
@@ -42,7 +40,7 @@ class Challenges(Protocol):
         ...
 
 
-def _base(
+def base_records(
     data: Population, n_train: int, n_challenges: int, rng: np.random.Generator, extra: int = 0
 ) -> tuple[NDArray, NDArray]:
     x, y = data.draw(n_train - n_challenges, rng)
@@ -51,7 +49,7 @@ def _base(
     return x, y
 
 
-def _same_label(n_challenges: int, n_candidates: int, label: int) -> NDArray[np.int64]:
+def same_label(n_challenges: int, n_candidates: int, label: int) -> NDArray[np.int64]:
     return np.full((n_challenges, n_candidates), label, dtype=np.int64)
 
 
@@ -113,7 +111,7 @@ class FarOut:
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
     ) -> Choice:
         """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng)
+        base_x, base_y = base_records(data, n_train, n_challenges, rng)
         x = rng.standard_normal((n_challenges, 2, base_x.shape[1]))
         x *= self.radius / np.linalg.norm(x, axis=-1, keepdims=True)
         return Choice(base_x, base_y, x, rng.integers(data.n_classes, size=x.shape[:2]))
@@ -145,13 +143,13 @@ class Orthogonal:
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
     ) -> Choice:
         """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng, self.dims)
+        base_x, base_y = base_records(data, n_train, n_challenges, rng, self.dims)
         u = rng.standard_normal((n_challenges, self.dims))
         u *= self.radius / np.linalg.norm(u, axis=-1, keepdims=True)
         x = np.zeros((n_challenges, 2, base_x.shape[1]))
         x[:, 0, -self.dims :] = u
         x[:, 1, -self.dims :] = -u
-        return Choice(base_x, base_y, x, _same_label(n_challenges, 2, self.label))
+        return Choice(base_x, base_y, x, same_label(n_challenges, 2, self.label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,68 +175,12 @@ class PrivateCoordinate:
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
     ) -> Choice:
         """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng, n_challenges)
+        base_x, base_y = base_records(data, n_train, n_challenges, rng, n_challenges)
         x = np.zeros((n_challenges, 2, base_x.shape[1]))
         own = np.arange(n_challenges)
         x[own, 0, data.n_features + own] = self.radius
         x[own, 1, data.n_features + own] = -self.radius
-        return Choice(base_x, base_y, x, _same_label(n_challenges, 2, self.label))
-
-
-@dataclass(frozen=True, slots=True)
-class Bias:
-    """Two empty records that differ in the label: only the biases can carry them.
-
-    Parameters
-    ----------
-    labels : pair of int
-        The labels of ``z0`` and ``z1``.
-    """
-
-    labels: tuple[int, int] = (0, 1)
-    fixed: ClassVar[bool] = True
-
-    def draw(
-        self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
-    ) -> Choice:
-        """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng)
-        x = np.zeros((n_challenges, 2, base_x.shape[1]))
-        return Choice(base_x, base_y, x, np.tile(np.array(self.labels), (n_challenges, 1)))
-
-
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """`PrivateCoordinate` with every other record a copy of ``z1``; one challenge a trial.
-
-    The design that sees sampling without replacement: when ``z0`` enters a batch of fixed size it
-    displaces a copy of ``z1``, which moves the sum by twice the clipping norm; under Poisson
-    sampling nobody is displaced.
-
-    Parameters
-    ----------
-    radius : float
-        Euclidean norm of the candidates, >= 0.
-    label : int
-        The label of every record.
-    """
-
-    radius: float = 8.0
-    label: int = 0
-    fixed: ClassVar[bool] = True
-
-    def draw(
-        self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
-    ) -> Choice:
-        """Choose base records and candidates for one trial."""
-        if n_challenges != 1:
-            raise ValueError(f"n_challenges must be 1 with copies, got {n_challenges}.")
-        x = np.zeros((1, 2, data.n_features + 1))
-        x[0, 0, -1] = self.radius
-        x[0, 1, -1] = -self.radius
-        base_x = np.repeat(x[0, 1:], n_train - 1, axis=0)
-        base_y = np.full(n_train - 1, self.label, dtype=np.int64)
-        return Choice(base_x, base_y, x, _same_label(1, 2, self.label))
+        return Choice(base_x, base_y, x, same_label(n_challenges, 2, self.label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +200,11 @@ class Extremes:
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
     ) -> Choice:
         """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng)
+        base_x, base_y = base_records(data, n_train, n_challenges, rng)
         x = np.zeros((n_challenges, 2, base_x.shape[1]))
         x[:, 0, 0] = -self.radius
         x[:, 1, 0] = self.radius
-        return Choice(base_x, base_y, x, _same_label(n_challenges, 2, 0))
+        return Choice(base_x, base_y, x, same_label(n_challenges, 2, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +258,8 @@ class CanaryCodes:
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator
     ) -> Choice:
         """Choose base records and candidates for one trial."""
-        base_x, base_y = _base(data, n_train, n_challenges, rng, self.n_codes)
+        base_x, base_y = base_records(data, n_train, n_challenges, rng, self.n_codes)
         x = np.zeros((n_challenges, self.n_codes, base_x.shape[1]))
         code = np.arange(self.n_codes)
         x[:, code, data.n_features + code] = check_nonnegative(self.radius, "radius")
-        return Choice(base_x, base_y, x, _same_label(n_challenges, self.n_codes, self.label))
+        return Choice(base_x, base_y, x, same_label(n_challenges, self.n_codes, self.label))

@@ -68,8 +68,15 @@ class TrainedModels:
         ndarray of float64, shape (n_models, n_records)
             Losses in nats.
         """
+        return self._losses(self.parameters, x, y)
+
+    def initial_losses(self, x: NDArray, y: NDArray) -> NDArray[np.float64]:
+        """Return the cross-entropy losses of the starting parameters; as `losses`."""
+        return self._losses(self.initial, x, y)
+
+    def _losses(self, parameters: NDArray, x: NDArray, y: NDArray) -> NDArray[np.float64]:
         y = np.broadcast_to(y, (len(self), y.shape[-1]))
-        return self.network.losses(self.parameters, with_bias(x), y)
+        return self.network.losses(parameters, with_bias(x), y)
 
     def steps(self) -> Iterator[tuple[NDArray, NDArray]]:
         """Yield (parameters before the step, noised sum of the step), step by step."""

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Digits", "GaussianClasses"]
+__all__ = ["Digits", "EmptyRecords", "GaussianClasses"]
 
 
 @cache
@@ -79,6 +79,30 @@ class GaussianClasses:
             noisy = rng.random(n_records) < self.label_noise
             y = np.where(noisy, rng.integers(self.n_classes, size=n_records), y)
         return x, y
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyRecords:
+    """Records of zeros with labels 0, 1, ... in turn: a training set that pulls nowhere.
+
+    They move the biases at most, and nearly cancel there, so that what a model learned along
+    other directions came from the challenge.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, >= 1.
+    n_features : int
+        Number of features, >= 1.
+    """
+
+    n_classes: int = 2
+    n_features: int = 6
+
+    def draw(self, n_records: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+        """Return zeros (n_records, n_features) and labels (n_records,); draws nothing."""
+        x = np.zeros((n_records, self.n_features), dtype=np.float32)
+        return x, np.arange(n_records) % self.n_classes
 
 
 @cache

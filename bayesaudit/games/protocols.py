@@ -5,6 +5,7 @@ membership: ``z0`` and ``z1``), of which the secret one is put into the training
 the trials on their first axis, so that a mechanism may train many models at once.
 """
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -12,7 +13,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Adversary", "Choice", "Datasets", "Known", "Mechanism", "PerModel", "Population"]
+__all__ = [
+    "Adversary",
+    "Choice",
+    "Datasets",
+    "Known",
+    "Mechanism",
+    "ModelsWithStart",
+    "PerModel",
+    "Population",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +177,26 @@ class Adversary(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelsWithStart:
+    """Trained models and, beside each, the model that its training started from.
+
+    Parameters
+    ----------
+    models, initial : list
+        One object a model in each.
+    """
+
+    models: list[Any]
+    initial: list[Any]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, model: int) -> Any:
+        return self.models[model]
+
+
+@dataclass(frozen=True, slots=True)
 class PerModel:
     """Make a mechanism of a function that trains one model.
 
@@ -175,6 +205,10 @@ class PerModel:
     function : callable
         ``function(x, y, rng)`` with x of shape (n_records, n_features), y of shape (n_records,) and
         a NumPy generator; returns the trained model, any object.
+    initial : callable, optional
+        ``initial(n_features, rng)`` returns the model that `function` starts from when it is given
+        a generator in the same state: the same first lines, nothing trained, no noise of the
+        training in it. With it the outputs are `ModelsWithStart`.
 
     Examples
     --------
@@ -186,9 +220,19 @@ class PerModel:
     """
 
     function: Callable[[NDArray, NDArray, np.random.Generator], Any]
+    initial: Callable[[int, np.random.Generator], Any] | None = None
 
-    def train(self, datasets: Datasets, rngs: Sequence[np.random.Generator]) -> list[Any]:
+    def train(
+        self, datasets: Datasets, rngs: Sequence[np.random.Generator]
+    ) -> list[Any] | ModelsWithStart:
         """Train the models one after the other."""
-        return [
+        starts = []
+        if self.initial is not None:
+            # Copies: the function finds its generators as they were. The records stay out of it,
+            # since the start must not know the secret.
+            width = datasets.x.shape[-1]
+            starts = [self.initial(width, copy.deepcopy(rng)) for rng in rngs]
+        models = [
             self.function(x, y, rng) for x, y, rng in zip(datasets.x, datasets.y, rngs, strict=True)
         ]
+        return models if self.initial is None else ModelsWithStart(models, starts)

@@ -16,21 +16,26 @@ from bayesaudit.models.mechanism import mechanism
 from bayesaudit.models.population import PopulationRate, population_rate
 from bayesaudit.models.priors import BetaPrior, RatePrior, create_rate, rate_priors
 from bayesaudit.models.probit_normal import probit_normal
+from bayesaudit.models.scores import binormal, location, score_containers, student
 
 __all__ = [
     "BetaPrior",
     "PopulationRate",
     "RatePrior",
     "beta_binomial",
+    "binormal",
     "build_model",
     "check_counts",
     "create_rate",
     "crossed",
     "independent",
     "load_builder",
+    "location",
     "mechanism",
     "population_rate",
     "probit_normal",
     "rate_priors",
+    "score_containers",
+    "student",
     "validate_model",
 ]

@@ -6,6 +6,7 @@ many data sets of one model without compiling again; `save` and `load` keep a tr
 
 from bayesaudit.sampling._compiled import CompiledAudit, compile_model
 from bayesaudit.sampling._sample import GROUPS, sample
+from bayesaudit.sampling._score_conjugate import conjugate_scores
 from bayesaudit.sampling._trees import load, save
 
-__all__ = ["GROUPS", "CompiledAudit", "compile_model", "load", "sample", "save"]
+__all__ = ["GROUPS", "CompiledAudit", "compile_model", "conjugate_scores", "load", "sample", "save"]

@@ -206,6 +206,9 @@ fp_counted, got 'fn'.
         if self.shared:
             own = {variable.name: variable.get_value() for variable in self.model.data_vars}
             values = own | dict(values or {})
+        # A container that is kept for checks alone is no part of what was compiled.
+        used = {variable.name for variable in self.compiled.shared_var_keys}
+        values = {name: value for name, value in (values or {}).items() if name in used}
         compiled = self.compiled.with_data(**values) if values else self.compiled
         return run_nutpie(compiled, settings)
 

@@ -195,7 +195,7 @@ def test_sample_of_pooled_trials_only_on_request(capsys, ten):
     assert found["inputs"]["method"] == "conjugate" and found["results"]["cross_check"]["passed"]
     assert found["results"]["epsilon"]["dependent"]["model"] == "beta-binomial"
     status, out, err = run(capsys, "sample", ten, "--method", "conjugate", "--model", "independent")
-    assert (status, out) == (2, "") and "--model takes --method nuts" in err
+    assert (status, out) == (2, "") and "--model takes method nuts" in err
 
 
 def test_sample_defaults_to_beta_binomial(capsys, ten):

@@ -98,7 +98,7 @@ def test_a_file_of_many_models_is_not_one_run(capsys, tmp_path):
     path = tmp_path / "models.csv"
     path.write_text("member,score,model\n1,0.5,a\n0,0.4,b\n")
     assert main(["estimate", str(path), "--one-run", "--guesses", "1"]) == 2
-    assert "holds 2 models; --one-run takes the rows of one" in capsys.readouterr().err
+    assert "holds 2 models; one run takes the rows of one" in capsys.readouterr().err
     path.write_text("member,score,model\n1,0.5,a\n0,0.4,a\n")
     assert main(["estimate", str(path), "--one-run", "--guesses", "1"]) == 0
 
@@ -140,7 +140,7 @@ def test_table(capsys):
         ([*TALLY, "--delta", "2"], "--delta must be in [0, 1], got 2.0"),
         ([*TALLY, "--prob", "95"], "did you mean 0.95?"),
         ([*TALLY, "--claim", "-1"], "--claim must be finite and >= 0"),
-        ([*TALLY[:-1], "201"], "n_correct must be <= n_guesses = 200, got 201"),
+        ([*TALLY[:-1], "201"], "--correct must be <= --guesses = 200, got 201"),
         (["x.csv", *TALLY], "takes a file or --canaries, got both"),
         (["--fn", "1", "--tp", "1", "--fp", "1", "--tn", "1", "--correct", "3"], "needs --one-run"),
         (["missing.csv", "--one-run", "--guesses", "3"], "missing.csv: "),

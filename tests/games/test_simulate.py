@@ -114,7 +114,7 @@ def test_every_part_plays(tmp_path, capsys, arguments):
         ("--experiment 2 --per-model 7", "multiple of per_model"),
         ("--experiment 2 --per-model 2 --challenges copies", "n_challenges must be 1"),
         ("--epsilon -1", "epsilon must be > 0"),
-        ("--sampling-rate 2", "sampling_rate must be in"),
+        ("--sampling-rate 2", "--sampling-rate must be in"),
         ("--train-size 0", "n_train must be >= 1"),
         ("--data digits --train-size 1799", "n_records must be at most 1797"),
     ],
@@ -134,3 +134,17 @@ def test_missing_directory(tmp_path, capsys):
     status, _, error = simulate(capsys, "--seed", 1, "--out", out)
     assert status == 2
     assert "no such directory" in error
+
+
+def test_copies_warn_that_the_guess_is_constant(tmp_path, capsys):
+    base = "--samples 30 --train-size 20 --steps 4 --sampling-rate 0.5 --noise-multiplier 0.5"
+    base += " --seed 1 --challenges copies"
+    _, text, errors = simulate(capsys, *base.split(), "--json", "--out", tmp_path / "s.csv")
+    document = json.loads(text)
+    counts = document["results"]["counts"]
+    assert "the guess is nearly constant" in document["warnings"][0]
+    assert "warning: with copies" in errors
+    assert min(counts["tp"] + counts["fp"], counts["tn"] + counts["fn"]) == 0
+    steps = (*base.split(), "--attack", "step-likelihood")
+    _, text, errors = simulate(capsys, *steps, "--json", "--out", tmp_path / "t.csv")
+    assert json.loads(text)["warnings"] == [] and "warning" not in errors
