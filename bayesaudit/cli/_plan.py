@@ -205,7 +205,7 @@ def _draw(args, question, plans) -> None:
     from matplotlib.figure import Figure
 
     from bayesaudit import plots
-    from bayesaudit.calibration.planning import assurance_curve
+    from bayesaudit.calibration import assurance_curve
 
     plans = {name: found for name, found in plans.items() if name != "betting"}
     sizes = [found.n_effective for found in plans.values()]
