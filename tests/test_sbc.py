@@ -49,7 +49,7 @@ def test_variables_with_dims_are_ranked_entry_by_entry():
 def test_the_independent_model_is_calibrated():
     found = sbc(ba.models.independent(COUNTS), MEASURE, random_seed=7, replicates=400)
     assert found.p_value > 0.01
-    assert isinstance(found.plot(), Figure)
+    assert isinstance(ba.plots.sbc(found), Figure)
 
 
 def test_models_without_containers_are_refused():

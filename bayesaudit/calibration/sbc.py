@@ -13,7 +13,6 @@ from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
     import pymc as pm
-    from matplotlib.figure import Figure
 
 __all__ = ["SBC", "sbc"]
 
@@ -49,16 +48,6 @@ class SBC(Result):
     def p_value(self) -> float:
         """The smallest p-value, times the number of quantities (Bonferroni), at most 1."""
         return min(1.0, min(self.p_values.values()) * len(self.p_values))
-
-    def plot(self) -> "Figure":
-        """Return ArviZ's picture of the ranks: difference of their ECDF from uniformity."""
-        import xarray as xr
-        from arviz_plots import plot_ecdf_pit
-
-        dataset = xr.Dataset({name: ("sample", part) for name, part in self.values.items()})
-        tree = xr.DataTree.from_dict({"prior_sbc": dataset})
-        shown = plot_ecdf_pit(tree, sample_dims=["sample"], backend="matplotlib")
-        return shown.viz["figure"].item()
 
 
 def sbc(
