@@ -190,8 +190,9 @@ def tradeoff_posterior(
     thresholds inside the support, compared with the true maximum over the same thresholds, .923,
     .888, .903 (location) and .890, .883, .895 (binormal). Over *all* thresholds the binormal model
     covers .615, .525, .540 where the two variances are in truth equal: hence the label. Where the
-    model is false the intervals fail, and the more rows the worse: at 2000 rows a side ε of the binormal model covers .00 under
-    tails of Student's t₃, .44 if 5 % of members lie far away, .59 if shifts of models are left out.
+    model is false the intervals fail, and the more rows the worse: at 2000 rows a side ε of the
+    binormal model covers .00 under tails of Student's t₃, .44 if 5 % of members lie far away, .59
+    if shifts of models are left out.
     `bayesaudit.diagnose` is there to tell, and the notebook ``scores_in_pymc`` has the whole table.
 
     References
