@@ -18,6 +18,7 @@ from bayesaudit.audits._score_model import (
     ScoreAudit,
     audit_score_draws,
     audit_scores,
+    holds_scores,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "audit_one_run",
     "audit_score_draws",
     "audit_scores",
+    "holds_scores",
 ]

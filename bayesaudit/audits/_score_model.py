@@ -12,12 +12,13 @@ from bayesaudit._result import Result
 from bayesaudit.diagnostics import Diagnosis, TailPrediction, diagnose, tail_prediction
 from bayesaudit.measures import Direction, Epsilon
 from bayesaudit.score_curves import TradeoffPosterior, tradeoff_posterior
+from bayesaudit.score_laws import ScoreDraws
 from bayesaudit.scores import AttackScores
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SCORE_MODELS", "ScoreAudit", "audit_score_draws", "audit_scores"]
+__all__ = ["SCORE_MODELS", "ScoreAudit", "audit_score_draws", "audit_scores", "holds_scores"]
 
 SCORE_MODELS = ("location", "binormal", "student")
 
@@ -135,6 +136,11 @@ def audit_scores(
         extrapolate=extrapolate,
         source=source,
     )
+
+
+def holds_scores(dt: "xr.DataTree") -> bool:
+    """Whether a tree holds draws of a model of scores."""
+    return ScoreDraws.held_by(dt)
 
 
 def audit_score_draws(

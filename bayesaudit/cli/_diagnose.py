@@ -51,8 +51,20 @@ def add_parser(commands: Any, summary: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load the draws, check, print; return the exit status."""
-    from bayesaudit.audits import audit_draws
+    from bayesaudit.audits import audit_draws, audit_score_draws, holds_scores
+    from bayesaudit.sampling import load
 
+    dt = load(args.run_file)
+    if holds_scores(dt):
+        for name in ("claim", "figures"):
+            if getattr(args, name) is not None:
+                raise ValueError(
+                    f"{args.run_file} holds a model of scores, which takes no --{name}."
+                )
+        asked = {"delta": args.delta, "prob": args.prob, "direction": args.direction}
+        curve = audit_score_draws(dt, source=args.run_file, **asked)
+        emit(curve, curve.to_dict(), args.json)
+        return 0 if curve.passed or not args.strict else 1
     found = audit_draws(
         args.run_file,
         delta=args.delta,

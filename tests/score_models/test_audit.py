@@ -59,6 +59,11 @@ def test_the_command_samples_and_prints_the_curve(file, tmp_path, capsys):
     ]
     again = audit_score_draws(ba.load(out), fpr=[0.1], extrapolate=True, direction="both")
     assert again.to_dict()["results"] == document["results"]
+    assert main(["diagnose", out, "--strict", "--json"]) == 0
+    diagnosed = json.loads(capsys.readouterr().out)["results"]["diagnostics"]
+    assert diagnosed == document["results"]["diagnostics"]
+    assert main(["diagnose", out, "--claim", "1"]) == 2
+    assert "takes no --claim" in capsys.readouterr().err
 
 
 REFUSED = {
