@@ -9,12 +9,15 @@ and nowhere else.
 
 from bayesaudit.audits._attack import STRATEGIES, audit
 from bayesaudit.audits._audit import Audit
-from bayesaudit.audits._line import Line
+from bayesaudit.audits._line import BETA_BINOMIAL, DRAWS, EXACT_POSTERIOR, Line
 from bayesaudit.audits._one_run import audit_one_run
 from bayesaudit.audits._question import Question
 from bayesaudit.audits._run import audit_draws
 
 __all__ = [
+    "BETA_BINOMIAL",
+    "DRAWS",
+    "EXACT_POSTERIOR",
     "STRATEGIES",
     "Audit",
     "Line",
