@@ -23,6 +23,7 @@ _EXPORTS: dict[str, str] = {
     "AttackScores": "scores",
     "BetaRate": "rates",
     "IndependentRates": "rates",
+    "anytime_models": "betting",
     "betting_bound": "betting",
     "betting_ceiling": "betting",
     "confidence_interval": "intervals",
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
     from bayesaudit._checks import BayesAuditError, DataError
     from bayesaudit._interval import Interval
     from bayesaudit.audits import Audit, Line, audit, audit_draws, audit_one_run
-    from bayesaudit.betting import betting_bound, betting_ceiling
+    from bayesaudit.betting import anytime_models, betting_bound, betting_ceiling
     from bayesaudit.counts import AttackCounts
     from bayesaudit.curves import dirichlet_supremum, epsilon_curve, tradeoff_curve
     from bayesaudit.dependence import ModelComparison, compare

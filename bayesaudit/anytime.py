@@ -29,7 +29,8 @@ def anytime_bound(counts: AttackCounts, measure: Epsilon, prob: float = 0.90) ->
     Parameters
     ----------
     counts : AttackCounts
-        One tally, or an array of tallies, whose trials are independent.
+        One tally, or an array of tallies, whose trials are independent; for dependent trials of
+        several models see `bayesaudit.betting.anytime_models`.
     measure : Epsilon
         Of direction "member", with any `term`. For direction "both" the bound of the declared
         direction is returned, which is one on the folded ε̂ as well.

@@ -199,3 +199,20 @@ def test_the_best_of_the_bins_is_near_nominal(epsilon, n):
         errors += ba.tradeoff_curve(scores).best(DELTA)[0] > true_epsilon(epsilon)
     print(epsilon, n, errors / repeats)
     assert errors / repeats <= 0.07
+
+
+@pytest.mark.parametrize("tally", [(35, 65, 25, 75), (0, 100, 0, 100), (3000, 7000, 2500, 7500)])
+def test_the_default_grid_draws_no_corner_of_its_own(tally):
+    counts = ba.AttackCounts(**dict(zip(("fn", "tp", "fp", "tn"), tally, strict=True)))
+    curve = ba.epsilon_curve(counts)
+    assert curve.delta[0] == 0 and curve.median[-1] < 0.2 * curve.median[0]
+    place = np.log(curve.delta[1:])
+    middle = (place[1:] + place[:-1]) / 2
+    apart = np.diff(place) > 0.02  # narrower steps are vertical lines in a figure
+    for end, verb in ((curve.median, ba.Posterior.median), (curve.lower, None)):
+        exact = []
+        for delta in np.exp(middle[apart]):
+            post = ba.posterior(counts, ba.Epsilon(delta))
+            exact.append(float(verb(post) if verb else post.quantile(0.05)))
+        line = np.interp(middle, place, end[1:])[apart]
+        assert np.abs(line - exact).max() < 0.06 * curve.upper[0]

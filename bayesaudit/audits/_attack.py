@@ -71,7 +71,8 @@ def audit(
         `bayesaudit.threshold_bound`.
     looks : int or "anytime", optional
         How often the audit is looked at: a number declared beforehand, whose looks share the error
-        of the confidence bounds, or "anytime": one bound that holds at every moment.
+        of the confidence bounds, or "anytime": one bound that holds at every moment, or for
+        counts per model after each model.
     icc_prior : str, tuple, float or dict, optional
         Prior of the intra-model correlation, for counts per model.
     random_seed : int, optional
@@ -169,7 +170,7 @@ def _audit_counts(
     lines: list[Line] = []
     for delta in question.delta:
         lines += _lines(counts, pooled, per_model, delta, question, notes)
-    notes += looks_note(question)
+    notes += looks_note(question, per_model=per_model)
     kind = "counts per model" if per_model and attack.kind == "counts" else attack.kind
     source = attack.source if attack.source == "arguments" else f"{attack.source} ({kind})"
     dependence = None

@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # what many audits do without is loaded where it is needed
 __all__ = ["Audit"]
 
 #: Whose lower end is quoted, in order of preference.
-QUOTED = ("betting", "anytime", "exact-unconditional", "all-subset", "clopper-pearson")
+QUOTED = ("anytime", "exact-unconditional", "all-subset", "clopper-pearson")
+#: The same where trials share trained models.
+BY_MODEL = ("betting", "anytime betting")
 #: Built-in models whose exact posterior stands among the lines already.
 BUILT_IN = ("independent", "beta_binomial")
 
@@ -175,7 +177,7 @@ class Audit:
         Line or None
             ``None`` if no line is: scores with an optimistic threshold, say.
         """
-        names = QUOTED if not self.is_per_model else ("betting",)
+        names = BY_MODEL if self.is_per_model else QUOTED
         for name in names:
             line = self.line(name, delta)
             if line is not None and line.is_guaranteed:

@@ -5,5 +5,6 @@ gains on average, however the trials of a model hang together; who got rich has 
 """
 
 from bayesaudit.betting.bound import betting_bound, betting_ceiling
+from bayesaudit.betting.sequence import anytime_models
 
-__all__ = ["betting_bound", "betting_ceiling"]
+__all__ = ["anytime_models", "betting_bound", "betting_ceiling"]

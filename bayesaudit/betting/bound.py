@@ -68,7 +68,7 @@ def betting_bound(
     the best one against the largest variance that M models can have, up to nearly 1, crowding
     there. They were chosen among prototypes for this: in no setting of a table more than 1 % below
     evenly spread stakes, and the largest mean gain (``bench_dependent.py``). The order of models
-    has no influence.
+    has no influence; `anytime_models` uses a declared one.
 
     The bound is the smallest ε that is not rejected. Between two levels every product is at least
     the smaller of those at either (its log is concave in t, or in 1/(1 + advantage); for μ it

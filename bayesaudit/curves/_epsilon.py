@@ -16,12 +16,16 @@ from bayesaudit.measures import Direction, Epsilon
 from bayesaudit.posteriors import ExactPosterior, posterior
 from bayesaudit.rates import IndependentRates, Prior
 
-__all__ = ["EpsilonCurve", "band_mass", "epsilon_curve"]
+__all__ = ["EpsilonCurve", "band_mass", "delta_grid", "epsilon_curve"]
 
 Array = NDArray[np.float64]
 #: The mass of a band in FNR: panels to begin with, nodes a panel, the change of a panel at which it
 #: is halved again, and how often at most. The integrand has kinks, which halving pins down.
 PANELS, NODES, SETTLED, HALVINGS = 48, 12, 1e-9, 40
+#: Quantiles of both rates at which the fall of the curve is looked for, and the smallest rate.
+QUANTILES, TINY = (0.05, 0.5, 0.95), 1e-300
+#: Parts of its value at δ = 0 that the curve has lost at the points of the grid.
+LOST = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0])
 #: Excess of the simultaneous mass over the target, and width in the log of the tail, at which the
 #: search for the tail ends; a mass changes by at most the tail itself a unit of its log.
 EXCESS, WIDTH = 1e-7, 1e-6
@@ -90,7 +94,7 @@ class EpsilonCurve(Table):
 
 def epsilon_curve(
     data: AttackCounts | IndependentRates,
-    delta: ArrayLike,
+    delta: ArrayLike | None = None,
     prob: float = 0.90,
     *,
     direction: Direction = "both",
@@ -103,8 +107,8 @@ def epsilon_curve(
     ----------
     data : AttackCounts or IndependentRates
         One tally, whose threshold was not chosen on it.
-    delta : array_like, shape (n_delta,)
-        Values of δ in [0, 1].
+    delta : array_like, shape (n_delta,), optional
+        Values of δ in [0, 1]; by default `delta_grid`, fine where the curve falls.
     prob : float
         Level in (0, 1).
     direction : {"both", "member"}
@@ -141,6 +145,8 @@ def epsilon_curve(
     >>> curve.lower.round(4), round(curve.pointwise_mass, 2)
     (array([0.6626, 0.6459, 0.4812]), 0.95)
     """
+    if delta is None:
+        delta = delta_grid(posterior(data, Epsilon(0.0, direction), prior=prior).rates, direction)
     delta = np.unique([check_probability(value, "delta") for value in np.ravel(delta)])
     if delta.size == 0:
         raise ValueError("delta must hold at least one value, got none.")
@@ -187,6 +193,44 @@ def epsilon_curve(
         direction=direction,
         counts=counts,
     )
+
+
+def delta_grid(rates: IndependentRates, direction: Direction = "both") -> Array:
+    """Return some 35 values of δ that show where ε̂(δ) falls.
+
+    Parameters
+    ----------
+    rates : IndependentRates
+        One tally.
+    direction : {"both", "member"}
+        As in `Epsilon`.
+
+    Returns
+    -------
+    numpy.ndarray
+        0, decades up to 0.01, and the δ at which ε̂ of low, middle and high quantiles of the rates
+        has lost some of its value at δ = 0, from 2 % to all of it.
+
+    Examples
+    --------
+    >>> import bayesaudit as ba
+    >>> post = ba.posterior(ba.AttackCounts(fn=35, tp=65, fp=25, tn=75), ba.Epsilon(0))
+    >>> grid = delta_grid(post.rates)
+    >>> grid.size, grid[:3].tolist(), round(float(grid[-1]), 2)
+    (36, [0.0, 1e-06, 1e-05], 0.54)
+    """
+    found = [np.array([0.0]), np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2])]
+    for q in QUANTILES:
+        x, y = (float(np.squeeze(side.quantile(q))) for side in (rates.fnr, rates.fpr))
+        if direction == "both" and x + y > 1:
+            x, y = 1 - x, 1 - y
+        x, y = max(x, TINY), max(y, TINY)
+        epsilon = float(Epsilon(0.0, direction).of(x, y))
+        level = epsilon * (1 - LOST)
+        # The largest δ at which either of log((1 − δ − x)/y) and log((1 − δ − y)/x) is the level.
+        fall = np.maximum(1 - x - y * np.exp(level), 1 - y - x * np.exp(level))
+        found.append(np.clip(fall, 0.0, 1.0))
+    return np.unique(np.concatenate(found))
 
 
 def _simultaneous(

@@ -7,6 +7,12 @@ of the mechanism behind several attacks (`mechanism_posterior`).
 """
 
 from bayesaudit.dependence.bootstrap import cluster_bootstrap
+from bayesaudit.dependence.challenges import (
+    SharedChallenges,
+    crossed_interval,
+    negative_icc,
+    shared_challenges,
+)
 from bayesaudit.dependence.comparison import ModelComparison, compare
 from bayesaudit.dependence.dispersion import DispersionTest, dispersion_test
 from bayesaudit.dependence.icc import ICC, SideICC, icc
@@ -20,14 +26,18 @@ __all__ = [
     "DispersionTest",
     "MechanismPosterior",
     "ModelComparison",
+    "SharedChallenges",
     "SideICC",
     "TippingCurve",
     "cluster_bootstrap",
     "compare",
+    "crossed_interval",
     "dispersion_test",
     "icc",
     "loo_by_model",
     "mechanism_posterior",
+    "negative_icc",
+    "shared_challenges",
     "tipping_point",
     "xbern_bound",
     "xbern_interval",

@@ -108,11 +108,11 @@ def dispersion(draws: "DrawsPosterior") -> Found:
         axis = _between(observed[side])
         if axis is None or observed[side].sizes[axis] < 2:
             continue
-        if trials not in constant:
+        data = observed[side].transpose(..., axis)
+        n = constant[trials] if trials in constant else _recorded_trials(dt, trials, data)
+        if n is None:
             unknown.append(f"{trials} of {side}")
             continue
-        data = observed[side].transpose(..., axis)
-        n = constant[trials]
         n = n.broadcast_like(data).transpose(*data.dims).values if n.dims != data.dims else n.values
         made = predicted[side].transpose("chain", "draw", *data.dims).values
         again = pearson_dispersion(made, n)
@@ -125,6 +125,14 @@ def dispersion(draws: "DrawsPosterior") -> Found:
         return "no counts along a model dim, so nothing to disperse"
     smallest, side = min(found)
     return min(1.0, smallest * len(found)), side
+
+
+def _recorded_trials(dt: "xr.DataTree", name: str, data: "xr.DataArray") -> Any:
+    """Return the trials of the counts that the tree records, where these are of the data's form."""
+    if "counts" not in dt.attrs:
+        return None
+    trials = getattr(AttackCounts(**json.loads(dt.attrs["counts"])), name)
+    return data.copy(data=trials) if trials.shape == data.shape else None
 
 
 def _between(data: "xr.DataArray") -> str | None:

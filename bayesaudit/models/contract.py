@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
+from pymc.logprob.utils import ParameterValueError
 from pytensor.compile.mode import Mode
 from pytensor.graph.traversal import ancestors
 
@@ -193,7 +194,14 @@ def _check_range(model: pm.Model, draws: int, random_seed: int) -> None:
 def _check_density(model: pm.Model) -> None:
     parts = model.basic_RVs + model.potentials
     density = model.compile_fn(model.logp(vars=parts, sum=False), mode=QUICK)
-    for part, value in zip(parts, density(model.initial_point()), strict=True):
+    try:
+        values = density(model.initial_point())
+    except ParameterValueError as error:
+        raise ModelError(
+            "the model's log density must be finite at its starting point, where a distribution "
+            f"needs {str(error).splitlines()[0]}: pass initval=."
+        ) from None
+    for part, value in zip(parts, values, strict=True):
         if not np.isfinite(np.sum(value)):
             raise ModelError(
                 f"the model's log density must be finite at its starting point, got "

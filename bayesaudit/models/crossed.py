@@ -29,7 +29,7 @@ def crossed(
     challenge: ArrayLike,
     positive: Any = None,
     prior: Any = "jeffreys",
-    concentration: tuple[float, float, float] = (1.0, 1.0, 10.0),
+    concentration: tuple[float, float, float] = (1.0, 1.0, 2.0),
 ) -> pm.Model:
     """Build the model of crossed effects: of the trained model and of the challenge point.
 
@@ -48,7 +48,8 @@ def crossed(
     prior : str, tuple, RatePrior, callable or dict
         Prior of the population rates μ (``fnr``, ``fpr``; see `rate_priors`).
     concentration : tuple of float
-        Dirichlet parameters of the shares (model, challenge, rest).
+        Dirichlet parameters of the shares (model, challenge, rest). The default expects a quarter
+        of the latent variance between challenge points, which differ much in practice.
 
     Returns
     -------

@@ -78,7 +78,7 @@ def population_rate(
     --------
     >>> rate, log_marginal = population_rate(-1.0, 1.5)
     >>> print(f"{rate.eval():.4f}, and {1 / (1 + math.e):.4f} at the location")
-    0.3261, and 0.2689 at the location
+    0.3293, and 0.2689 at the location
     """
     check_choice(link, "link", tuple(LINKS))
     location, scale = (pt.as_tensor_variable(x) for x in (location, scale))

@@ -8,9 +8,10 @@ the axes, where they cover no data: a figure without a layout engine gets the co
 that.
 """
 
+from bayesaudit.plots._style import legend
 from bayesaudit.plots.assurance import assurance
 from bayesaudit.plots.coverage import coverage
-from bayesaudit.plots.diagnostics import diagnostics
+from bayesaudit.plots.diagnostics import diagnostics, sbc
 from bayesaudit.plots.difference import cdf_difference
 from bayesaudit.plots.distribution import cdf, density, distribution
 from bayesaudit.plots.epsilon_curve import epsilon_curve
@@ -33,8 +34,10 @@ __all__ = [
     "fano_bounds",
     "fano_curves",
     "forest",
+    "legend",
     "region",
     "roc",
+    "sbc",
     "tipping",
     "tradeoff",
 ]

@@ -1,11 +1,14 @@
 """What figures call things: measures with their units, posteriors among others, numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesaudit.fano import AdvantagePosterior
 from bayesaudit.posteriors import Posterior
 
 __all__ = [
@@ -77,18 +80,38 @@ def axis_label(*measures: Any) -> str:
     return f"{symbol(name)}{at}{UNITS.get(name, '')}"
 
 
-def check_posteriors(posteriors: Sequence[Any]) -> None:
-    """Refuse anything but posteriors of one kind of measure and one tally each."""
+@dataclass(frozen=True)
+class _OfAdvantage:
+    """A posterior of Fano's advantage, with what figures ask of a posterior of a measure."""
+
+    source: AdvantagePosterior
+    measure = SimpleNamespace(name="advantage", lowest=0.0, folded=True)
+    engine, shape = "exact", ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+    @property
+    def prob_zero(self) -> float:
+        return float(self.source.cdf(0.0))
+
+
+def check_posteriors(posteriors: Sequence[Any]) -> tuple[Any, ...]:
+    """Return posteriors of one kind of measure and one tally each; refuse anything else."""
+    posteriors = tuple(
+        _OfAdvantage(post) if isinstance(post, AdvantagePosterior) else post for post in posteriors
+    )
     if not posteriors:
         raise ValueError("needs at least one posterior, got none.")
     for post in posteriors:
-        if not isinstance(post, Posterior):
+        if not isinstance(post, Posterior | _OfAdvantage):
             raise TypeError(f"needs posteriors, got {type(post).__name__}.")
         if post.shape:
             raise ValueError(f"draws one tally at a time, got tallies of shape {post.shape}.")
     names = {post.measure.name for post in posteriors}
     if len(names) > 1:
         raise ValueError(f"posteriors must be of one measure, got {sorted(names)}.")
+    return posteriors
 
 
 def names_of(posteriors: Sequence[Any], labels: Sequence[str] | None = None) -> list[str]:

@@ -117,6 +117,17 @@ def plain_ticks(axis: Any) -> None:
 def legend(ax: "Axes", *, columns: int = 3) -> None:
     """Put the legend below the axes and its labels, in as many columns as fit.
 
+    Every figure does this itself; call it again after adding something with a label.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Axes whose artists have labels.
+    columns : int
+        The most columns to use.
+
+    Notes
+    -----
     A figure without a layout engine gets the constrained one, which makes room for it: legends
     then cover neither data nor each other.
     """

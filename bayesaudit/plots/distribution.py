@@ -94,7 +94,7 @@ def cdf(
     Parameters
     ----------
     *posteriors, prob, claim, labels
-        As in `distribution`.
+        As in `distribution`; posteriors of Fano's advantage too.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure of pyplot.
 
@@ -113,7 +113,7 @@ def cdf(
     $\delta$ = 0
     90 % [0.663, 1.28]
     """
-    names = _checked(posteriors, prob, claim, labels)
+    posteriors, names = _checked(posteriors, prob, claim, labels)
     level = levels_of(posteriors, claim)
     ax = new_axes(ax, (5.2, 4.6))
     for i, (post, name) in enumerate(zip(posteriors, names, strict=True)):
@@ -171,7 +171,9 @@ def density(
     exact
     90 % [0, 0.0879], P(= 0) = 0.846
     """
-    names = _checked(posteriors, prob, claim, labels)
+    posteriors, names = _checked(posteriors, prob, claim, labels)
+    if not all(hasattr(post, "pdf") for post in posteriors):
+        raise TypeError("posteriors of the advantage have no density here: draw their CDF.")
     level = levels_of(posteriors, claim)
     values = [post.pdf(level) for post in posteriors]
     top = max(float(np.max(value[np.isfinite(value)], initial=0.0)) for value in values) or 1.0
@@ -227,12 +229,12 @@ def _name_band(ax: "Axes", posteriors: Sequence[Any]) -> None:
 
 def _checked(
     posteriors: Sequence[Any], prob: float, claim: float | None, labels: Sequence[str] | None
-) -> list[str]:
-    check_posteriors(posteriors)
+) -> tuple[tuple[Any, ...], list[str]]:
+    posteriors = check_posteriors(posteriors)
     check_prob(prob)
     if claim is not None:
         check_number(claim, "claim")
-    return names_of(posteriors, labels)
+    return posteriors, names_of(posteriors, labels)
 
 
 def _facts(post: Any, name: str, prob: float, claim: float | None) -> str:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["epsilon_curve"]
 
 Array = NDArray[np.float64]
-#: A step between neighbouring δ that exceeds this share of the figure's height is not joined by a
-#: line: the corner that the line would draw is the grid's, not the curve's.
-STEP = 0.2
+#: A step between neighbouring δ of more than these shares of the figure's width and height is not
+#: joined by a line: the corner that the line would draw is the grid's, not the curve's.
+ACROSS, DOWN = 0.04, 0.2
 
 
 def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
@@ -57,8 +57,10 @@ def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
     def inside(values: Array) -> Array:
         return np.where(np.isfinite(values), values, 2 * top)  # leaves the figure at its top
 
+    across = np.diff(np.log(x)) > ACROSS * np.log(x[-1] / x[0])
     coarse = x.size < 2 or any(
-        np.abs(np.diff(inside(values))).max() > STEP * top for values in columns.values()
+        np.any(across & (np.abs(np.diff(inside(values))) > DOWN * top))
+        for values in columns.values()
     )
     for prefix, when, strength in (("simultaneous_", "all at once", 0.18), ("", "each alone", 0.4)):
         low, high = (inside(getattr(curve, prefix + end)) for end in ("lower", "upper"))

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["forest"]
 
 Array = NDArray[np.float64]
-#: Promise -> marker, whether it is filled, and which colour; filled is what holds as it stands.
+#: Guarantee -> marker, whether it is filled, and which colour; filled is what holds as it stands.
 PROMISES = {
-    "credible, posterior mass": ("o", True, 0),
-    "credible, near nominal": ("o", False, 0),
-    "confidence, guaranteed": ("s", True, 2),
-    "confidence, asymptotic": ("D", False, 1),
-    "confidence, approximate": ("^", False, 1),
+    "posterior mass": ("o", True, 0),
+    "near nominal": ("o", False, 0),
+    "guaranteed": ("s", True, 2),
+    "asymptotic": ("D", False, 1),
+    "approximate": ("^", False, 1),
+    "posterior": ("P", False, 1),
+    "prior-driven": ("v", False, 4),
     "not a bound": ("X", False, 3),
 }
-OTHER = ("v", False, 4)
+OTHER = ("*", False, 5)
 #: More rows than this are not named one by one.
 NAMED = 40
 
@@ -54,8 +57,9 @@ def forest(
     ----------
     lines : Audit, Interval, or a sequence or mapping of lines or Intervals
         An audit's lines, or whatever has `lower`, `upper`, `method`, `statement` and `guarantee`;
-        of a mapping the keys are the names. Ends may be arrays: then every tally is a row, and
-        every line a series.
+        of a mapping the keys are the names. Ends may be arrays, or the mapping's values lists of
+        Intervals with ``None`` where there is none: then every tally is a row, and every line a
+        series.
     claim : float, optional
         A claimed value to mark.
     measure : Measure, optional
@@ -100,7 +104,7 @@ def forest(
     ax = new_axes(ax, (5.2, min(1.7 + 0.3 * shown, 8.0)))
     right = _right(rows, claim)
     for i, row in enumerate(rows):
-        marker, filled, colour = PROMISES.get(row.promise, OTHER)
+        marker, filled, colour = PROMISES.get(row.promise.split(", ")[-1], OTHER)
         place = np.arange(size) + 0.7 * ((i + 0.5) / len(rows) - 0.5) if many else np.array([i])
         style = look(ax, i) if many else look(ax, colour)
         _draw(ax, row, place, Look(style.colour, "-", marker), filled, right, many)
@@ -123,7 +127,7 @@ def _lines(lines: Any) -> list[tuple[str | None, Any]]:
     """Return pairs of a name, if one is given, and a line."""
     lines = getattr(lines, "lines", lines)
     if isinstance(lines, Mapping):
-        found = [(str(name), line) for name, line in lines.items()]
+        found = [(str(name), _stacked(line)) for name, line in lines.items()]
     elif hasattr(lines, "lower"):
         found = [(None, lines)]
     elif isinstance(lines, Iterable) and not isinstance(lines, str):
@@ -138,6 +142,24 @@ def _lines(lines: Any) -> list[tuple[str | None, Any]]:
     return found
 
 
+def _stacked(line: Any) -> Any:
+    """Return one line with arrays of ends for a list of lines of one method."""
+    if not isinstance(line, list | tuple):
+        return line
+    given = [one for one in line if one is not None]
+    if not given or not all(hasattr(one, "statement") for one in given):
+        raise TypeError(f"lines must be Intervals or an audit's, got {given[:1]}.")
+    kinds = {(one.statement, one.guarantee, getattr(one, "kind", None)) for one in given}
+    if len(kinds) > 1:
+        raise ValueError(f"lines of one name must promise the same, got {sorted(map(str, kinds))}.")
+    ends = {
+        end: [np.nan if one is None else getattr(one, end) for one in line]
+        for end in ("lower", "upper")
+    }
+    common = {key: getattr(given[0], key, None) for key in ("method", "statement", "guarantee")}
+    return SimpleNamespace(**ends, **common, kind=getattr(given[0], "kind", None))
+
+
 def _deltas(found: list[tuple[str | None, Any]]) -> set[float]:
     return {line.delta for _, line in found if getattr(line, "delta", None) is not None}
 
@@ -148,7 +170,7 @@ def _row(name: str | None, line: Any, deltas: set[float]) -> _Row:
     if "not a bound" in promise:
         promise = "not a bound"
     if name is None:
-        name = str(line.method)
+        name = (getattr(line, "label", None) or str(line.method)).strip()
         if len(deltas) > 1:
             name += f", $\\delta$ = {number(line.delta)}"
     lower, upper = (
@@ -191,7 +213,7 @@ def _draw(
         clip_on=False, label=label,
     )  # fmt: skip
     why = textwrap.wrap(row.reason or "no end", 34, max_lines=2, placeholder=" …")
-    for y in place[none]:
+    for y in place[none] if row.reason or not many else ():
         text = ax.text(0.01 * right, y, "\n".join(why), color=ink(ax)[1], fontsize="x-small")
         page = {"facecolor": tint(ax, style.colour, 0.0), "edgecolor": "none", "pad": 1}
         text.set(va="center", in_layout=False, bbox=page)

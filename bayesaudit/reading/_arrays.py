@@ -1,6 +1,5 @@
 """Typed columns: Parquet, NPZ and JSON."""
 
-import io
 import json
 import math
 import zipfile
@@ -24,7 +23,7 @@ def parquet_table(stream: BinaryIO) -> Table:
     except ImportError:
         raise ValueError("needs pyarrow: pip install 'bayesaudit[parquet]'.") from None
     try:
-        file = ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+        file = ParquetFile(stream)
     except (ArrowException, OSError):
         raise ValueError("must be a whole Parquet file, got something else.") from None
     if file.metadata.num_rows == 0:
@@ -55,15 +54,14 @@ def _cells(array: Any) -> Sequence[Any]:
 
 def npz_table(stream: BinaryIO) -> Table:
     """Return the table of the arrays in an NPZ file; nothing is unpickled."""
-    whole = stream if stream.seekable() else io.BytesIO(stream.read())
-    if not zipfile.is_zipfile(whole):
+    if stream.read(2) != b"PK" or not zipfile.is_zipfile(stream):
         raise ValueError("must be a whole NPZ archive of named arrays, got something else.")
-    whole.seek(0)
-    archive = np.load(whole, allow_pickle=False)
+    stream.seek(0)
+    archive = np.load(stream, allow_pickle=False)
 
     def load(name: str) -> NDArray:
         try:
-            return np.asarray(archive[name])
+            array = archive[name]
         except ValueError as error:
             if "allow_pickle" in str(error):
                 raise ValueError(
@@ -72,6 +70,9 @@ def npz_table(stream: BinaryIO) -> Table:
             raise ValueError(f"{name} must be a whole array, got a damaged one.") from None
         except MemoryError:
             raise ValueError(f"{name} must fit in memory.") from None
+        if not isinstance(array, np.ndarray):  # NumPy gives the bytes of what is no array
+            raise ValueError(f"{name} must be a whole array, got something else.")
+        return array
 
     return _table_of(tuple(archive.files), load)
 

@@ -1,6 +1,7 @@
 """Open a file: which format it holds, and its bytes as they were before compression."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -53,7 +54,7 @@ def named(source: str) -> Iterator[None]:
     except UnicodeDecodeError:
         raise DataError(f"{source}: must be UTF-8 text.") from None
     except OSError as error:
-        if error.errno is not None:  # the system's: no such file, say
+        if error.errno not in (None, errno.EINVAL):  # the system's: no such file, say
             raise
         raise DataError(f"{source}: must be whole, got a damaged or cut-off file.") from None
     except (ValueError, TypeError) as error:
@@ -64,38 +65,34 @@ def named(source: str) -> Iterator[None]:
 def opened(path: str | Path) -> Iterator[tuple[str, Any]]:
     """Yield a file's format and its content as a stream of text or bytes; ``-``: standard input."""
     if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        with _decoded(PurePath(), io.BytesIO(data)) as found:
+        with _decoded([], io.BytesIO(sys.stdin.buffer.read())) as found:
             yield found
         return
-    with Path(path).open("rb") as file:
-        with _decoded(PurePath(Path(path).name), file) as found:
-            yield found
+    with Path(path).open("rb") as file, _decoded(Path(path).suffixes, file) as found:
+        yield found
 
 
 @contextmanager
-def _decoded(name: PurePath, stream: BinaryIO) -> Iterator[tuple[str, Any]]:
-    """Peel one compression after the other off a stream that is called `name`."""
-    suffix = name.suffix.lower()
-    if not suffix:
-        stream = stream if stream.seekable() else io.BytesIO(stream.read())
-        suffix = _sniffed(stream)
-        name = name.with_name(f"input{suffix}")
+def _decoded(suffixes: list[str], stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """Peel one compression after the other off a stream; without a suffix its content tells."""
+    if not stream.seekable():  # a pipe
+        stream = io.BytesIO(stream.read())
+    if not suffixes:
+        suffixes = [_sniffed(stream)]
+    *outer, suffix = [suffix.lower() for suffix in suffixes]
     if FORMATS.get(suffix) == "text":
         with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
             yield "text", lines
     elif suffix in FORMATS:
         yield FORMATS[suffix], stream
     elif suffix in OPENERS:
-        with OPENERS[suffix](stream, "rb") as inner, _decoded(name.with_suffix(""), inner) as found:
+        with OPENERS[suffix](stream, "rb") as inner, _decoded(outer, inner) as found:
             yield found
     elif suffix == ".zip":
         with zipfile.ZipFile(stream) as archive:
             member = _only_member(archive)
             with archive.open(member) as inner:
-                outer = name.with_suffix("")
-                name = outer if outer.suffix else PurePath(PurePath(member.filename).name)
-                with _decoded(name, inner) as found:
+                with _decoded(outer or PurePath(member.filename).suffixes, inner) as found:
                     yield found
     else:
         raise ValueError(

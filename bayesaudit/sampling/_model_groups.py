@@ -127,11 +127,23 @@ def model_groups(
                 )
                 continue
             try:
-                getattr(groups, name)()
+                with _default_start(model):
+                    getattr(groups, name)()
             except NotImplementedError as error:
                 skipped[name] = f"a distribution of the model has no random: {_first(error)}"
     found = groups.tree.children
     return {name: found[name].to_dataset() for name in wanted if name in found}, skipped
+
+
+@contextlib.contextmanager
+def _default_start(model: pm.Model) -> Iterator[None]:
+    """Forget starting values: PyMC cannot take a model's random variables apart with them."""
+    before = dict(model.rvs_to_initial_values)
+    model.rvs_to_initial_values.update(dict.fromkeys(before))
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(before)
 
 
 def _first(error: Exception) -> str:

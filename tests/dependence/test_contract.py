@@ -7,7 +7,8 @@ import pytest
 from dependent_data import counts_of
 
 import bayesaudit as ba
-from bayesaudit.models import build_model, load_builder, validate_model
+from bayesaudit.models import build_model, check_counts, load_builder, validate_model
+from bayesaudit.models.contract import of_these_models
 
 COUNTS = counts_of("D1")
 
@@ -81,6 +82,51 @@ def raises(counts):
     raise KeyError("n_members")
 
 
+def unnamed_groups(counts):
+    with pm.Model() as model:
+        for side, errors, n in (("fnr", "fn", counts.n_pos), ("fpr", "fp", counts.n_neg)):
+            rate = pm.Uniform(side, shape=10)
+            pm.Binomial(errors, n, rate, observed=getattr(counts, errors))
+    return model
+
+
+def other_data(counts, errors=("tp", "fp")):
+    with pm.Model() as model:
+        for side, name, data in (("fnr", "fn", errors[0]), ("fpr", "fp", errors[1])):
+            n = counts.n_pos if side == "fnr" else counts.n_neg
+            pm.Binomial(name, n, pm.Uniform(side), observed=getattr(counts, data))
+    return model
+
+
+def discrete_latent(counts):
+    with pm.Model() as model:
+        kind = pm.Bernoulli("kind", 0.5)
+        for side, errors, n in (("fnr", "fn", counts.n_pos), ("fpr", "fp", counts.n_neg)):
+            rate = pm.Deterministic(side, 0.1 + 0.3 * kind * pm.Uniform(f"u_{side}"))
+            pm.Binomial(errors, n, rate, observed=getattr(counts, errors))
+    return model
+
+
+def masked(counts):
+    with pm.Model() as model:
+        for side, errors, n in (("fnr", "fn", counts.n_pos), ("fpr", "fp", counts.n_neg)):
+            data = np.ma.masked_array(getattr(counts, errors), np.arange(10) == 3)
+            pm.Binomial(errors, n, pm.Uniform(side), observed=data)
+    return model
+
+
+def improper_start(counts):
+    with pm.Model() as model:
+        for side, errors, n in (("fnr", "fn", counts.n_pos), ("fpr", "fp", counts.n_neg)):
+            rate = pm.CustomDist(side, logp=lambda value: pt.zeros_like(value))
+            pm.BetaBinomial(errors, rate, 1 - rate, n, observed=getattr(counts, errors))
+    return model
+
+
+def wants_trials(counts, *, guess, challenge):
+    raise AssertionError
+
+
 MISTAKES = [
     (
         without_return,
@@ -92,16 +138,64 @@ MISTAKES = [
     (without_observed, "must have an observed variable, got none"),
     (rate_apart_from_the_data, "fnr must reach the data"),
     (impossible_start, "log density must be finite at its starting point, got -inf from fn"),
+    (unnamed_groups, r"fnr must be a population rate, .* got 1 unnamed dimension\(s\): pass dims="),
+    (other_data, r"must see the counts: fn is 31, 22, 28, … .*: these are the counts' tp"),
+    (discrete_latent, "kind is discrete, which nutpie cannot draw: marginalise it, or sampler='py"),
+    (masked, "fn must have no masked observations, .*: leave those trials out"),
+    (improper_start, "where a distribution needs .*alpha > 0.*: pass initval="),
+    (wants_trials, "wants_trials needs the trials one by one, .*; missing guess, challenge"),
     (raises, "raises failed to build its model: KeyError: 'n_members'"),
     (lambda: None, "failed to build its model: TypeError"),
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*Data in fn contains missing values")
+@pytest.mark.filterwarnings("ignore:.*Data in fp contains missing values")
 @pytest.mark.parametrize(("builder", "message"), MISTAKES, ids=[f.__name__ for f, _ in MISTAKES])
 def test_each_mistake_has_its_line(builder, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         build_model(builder, COUNTS)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 250
+
+
+def of_these(counts):
+    """The mean of the models at hand, as the old message invited to."""
+    with pm.Model(coords={"model": range(counts.shape[0])}) as model:
+        for side, errors, n in (("fnr", "fn", counts.n_pos), ("fpr", "fp", counts.n_neg)):
+            p = pm.Beta(f"p_{side}", 1, 1, dims="model")
+            pm.Deterministic(side, p.mean())
+            pm.Binomial(errors, n, p, observed=getattr(counts, errors), dims="model")
+    return model
+
+
+def test_the_mean_of_these_models_is_no_population_rate():
+    with pytest.warns(UserWarning, match="fnr is a function of p_fnr, .*integrate over the distr"):
+        build_model(of_these, COUNTS)
+    assert of_these_models(logit_normal(COUNTS)) == {}
+    assert of_these_models(ba.models.probit_normal(COUNTS)) == {}
+
+
+def test_discrete_latents_pass_for_the_sampler_that_takes_them():
+    model = discrete_latent(COUNTS)
+    assert validate_model(model, sampler="pymc") is model
+
+
+def test_priors_without_random_draws_are_not_drawn():
+    with pm.Model() as model:
+        for side, errors, n in (("fnr", "fn", 100), ("fpr", "fp", 100)):
+            logit = pm.CustomDist(f"logit_{side}", logp=lambda value: -(value**2) / 2)
+            rate = pm.Deterministic(side, pm.math.invlogit(logit))
+            pm.Binomial(errors, n, rate, observed=20)
+    assert validate_model(model) is model
+
+
+def test_counts_are_checked_in_any_order_and_by_trial():
+    check_counts(logit_normal(COUNTS), COUNTS[np.arange(10)[::-1]])
+    check_counts(ba.models.independent(COUNTS.pooled()), COUNTS)
+    with pytest.raises(ValueError, match=r"n_neg is 50, 50, .* in the model's data and 100 in the"):
+        check_counts(ba.models.independent(COUNTS), ba.AttackCounts(fn=170, tp=330, fp=91, tn=9))
+    with pytest.raises(ValueError, match="must see the counts: fn is"):
+        ba.sample(logit_normal(COUNTS), counts=COUNTS[:5], random_seed=1)
 
 
 def test_sampling_refuses_before_it_compiles():

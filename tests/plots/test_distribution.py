@@ -138,6 +138,24 @@ def test_differences_have_the_error_of_both(posteriors):
     assert band(quadrature, quadrature)[3] == []
 
 
+def test_posteriors_of_the_advantage_have_a_cdf(posteriors):
+    found = [
+        ba.fano.posterior_advantage(
+            posteriors["delta = 0"]["exact"],
+            lambda e, m=m: ba.fano.pure_dp_advantage(e, categories=m),
+        )
+        for m in (2, 10)
+    ]
+    ax = one(ba.plots.cdf, *found, labels=["M = 2", "M = 10"])
+    x, y = ax.lines[0].get_data()
+    np.testing.assert_allclose(y, found[0].cdf(x))
+    assert ax.get_xlabel() == "advantage"
+    lower, upper = found[1].interval(0.9)
+    assert labels(ax)[1] == f"M = 10\n90 % [{lower:.3g}, {upper:.3g}]"
+    with pytest.raises(TypeError, match="have no density"):
+        ba.plots.density(*found)
+
+
 def test_errors_name_the_rule_and_leave_no_figure(posteriors):
     post = posteriors["ordinary"]["exact"]
     two = ba.AttackCounts(fn=[1, 2], tp=[1, 2], fp=[1, 2], tn=[1, 2])

@@ -71,6 +71,17 @@ def test_many_tallies_are_rows_and_methods_are_series(results):
     assert one(ba.plots.forest, many).get_ylabel() == "tally"
 
 
+def test_lists_of_intervals_are_series_with_gaps(results):
+    first, second = results.lines[:2]
+    ax = one(ba.plots.forest, {"a": [first, None], "b": [second, second]}, labels=["x", "y"])
+    points = [line.get_xdata() for line in ax.lines if line.get_marker() in list("os")]
+    np.testing.assert_allclose(points[0], [float(first.lower), np.nan])
+    np.testing.assert_allclose(points[1], [float(second.lower)] * 2)
+    assert len(ax.texts) == 0
+    with pytest.raises(ValueError, match="must promise the same"):
+        ba.plots.forest({"a": [first, second]})
+
+
 def test_an_object_with_lines_is_drawn_by_its_lines(results):
     audit = SimpleNamespace(lines=tuple(results.lines))
     texts = [ax.get_yticklabels()[0].get_text() for ax in (
@@ -225,6 +236,14 @@ def test_plans_stand_on_their_curves(results):
     assert ax.get_title().startswith("claim $\\varepsilon$ > 1 at $\\delta$ = $10^{-5}$")
 
 
+def test_ranks_of_calibration_are_a_figure_of_their_own():
+    values = {name: (np.arange(40) + 0.5) / 40 for name in ("fnr", "fpr", "epsilon")}
+    found = ba.calibration.SBC(values, dict.fromkeys(values, 0.9), 40, 100, 1)
+    figure = ba.plots.sbc(found)
+    assert isinstance(figure, Figure) and plt.get_fignums() == []
+    assert [ax.get_title() for ax in figure.axes] == list(values)
+
+
 # -- Fano ------------------------------------------------------------------------------------------
 
 
@@ -284,6 +303,7 @@ def test_errors_name_the_rule_and_leave_no_figure(results):
         (TypeError, "lines must be Intervals", lambda: plots.forest([3])),
         (ValueError, "at least one line", lambda: plots.forest([])),
         (ValueError, "labels must name 6 rows, got 1", lambda: plots.forest(r.lines, labels=["a"])),
+        (TypeError, "result must be an SBC, got int", lambda: plots.sbc(3)),
         (TypeError, "diagnosis must be a Diagnosis", lambda: plots.diagnostics(3)),
     ]  # fmt: skip
     for error, match, call in cases:
