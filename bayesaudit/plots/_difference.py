@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesaudit.plots._distribution import band_error
 from bayesaudit.plots._names import axis_label, check_posteriors, levels_of, names_of
 from bayesaudit.plots._style import ink, legend, look, new_axes, spare, tint
-from bayesaudit.plots.distribution import band_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
