@@ -9,6 +9,7 @@ and nowhere else. `audit_scores` samples a model of the scores themselves; its c
 
 from bayesaudit.audits._attack import STRATEGIES, audit
 from bayesaudit.audits._audit import Audit
+from bayesaudit.audits._curve import BandCurve
 from bayesaudit.audits._line import Line
 from bayesaudit.audits._one_run import audit_one_run
 from bayesaudit.audits._question import Question
@@ -24,6 +25,7 @@ __all__ = [
     "SCORE_MODELS",
     "STRATEGIES",
     "Audit",
+    "BandCurve",
     "Line",
     "Question",
     "ScoreAudit",

@@ -189,6 +189,16 @@ def test_epsilon_of_delta_has_no_corner_of_the_grid(results):
     assert fine.get_xlim()[0] == pytest.approx(1e-7)
 
 
+def test_the_curve_of_a_band_is_a_lower_bound():
+    rng = np.random.default_rng(1)
+    member = np.arange(400) % 2 == 1
+    scores = ba.AttackScores(score=rng.normal(size=400) + 2 * member, member=member)
+    curve = ba.audit(scores, threshold="band").curve()
+    ax = one(ba.plots.epsilon_curve, curve)
+    assert labels(ax) == ["lower bound, confidence 0.95, all $\\delta$ at once"]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.lower)
+
+
 def test_one_sided_curves_leave_the_upper_end_open(results):
     ax = one(ba.plots.epsilon_curve, results.curve_lower)
     band = ax.collections[0].get_paths()[0].vertices
@@ -311,7 +321,7 @@ def test_errors_name_the_rule_and_leave_no_figure(results):
         (TypeError, "curve must be a TippingCurve, got int", lambda: plots.tipping(3)),
         (TypeError, "curve must be a RocCurve or Conf", lambda: plots.roc([1, 2])),
         (TypeError, "curve must be a TradeoffCurve or", lambda: plots.tradeoff(r.curve)),
-        (TypeError, "curve must be an EpsilonCurve", lambda: plots.epsilon_curve(r.tradeoff)),
+        (TypeError, "or BandCurve, got TradeoffCurve", lambda: plots.epsilon_curve(r.tradeoff)),
         (TypeError, "results must be Coverage", lambda: plots.coverage(0.5)),
         (ValueError, "at least one Coverage", lambda: plots.coverage({})),
         (ValueError, "end must be one of", lambda: plots.coverage(r.coverage, end="left")),
