@@ -28,6 +28,8 @@ BEYOND = "extrapolated by the model"
 UNSEEN = "beyond the support: not given"
 FREE = "no model of scores: descriptive"
 BAND = "guaranteed band: at least, without a model of scores"
+NOT_GUARANTEED = "band that counts dependent rows as independent"
+ANY_DEPENDENCE = "guaranteed under any dependence within a model: at least"
 #: Points of the curve f.
 POINTS = 41
 #: Thresholds of a draw among which an extrapolated maximum is sought.
@@ -98,8 +100,8 @@ class TradeoffPosterior(Table):
     shifts : tuple of str
         Columns with a random shift in the model.
     rows_independent : bool
-        Whether no model has several rows; if not, the companions count dependent rows as
-        independent, and the band is not guaranteed.
+        Whether no model has several rows; if not, the band counts dependent rows as independent
+        and is not guaranteed, and a lower end that holds under any dependence stands beside it.
     """
 
     family: str
@@ -300,14 +302,20 @@ def _everywhere(draws: ScoreDraws, measure: Epsilon) -> Array:
 def _companions(
     scores: AttackScores, measure: Epsilon, prob: float, random_seed: int
 ) -> list[CurveEstimate]:
-    """Return what binned scores and the confidence band say of ε; neither has a model of scores."""
+    """Return what binned scores and confidence bands say of ε; none has a model of scores."""
     free = dirichlet_supremum(scores, measure.delta, random_seed=random_seed)
-    band = threshold_bound(scores, measure, prob, strategy="band")
-    basis = BAND if not scores.clustered else "band that counts dependent rows as independent"
-    return [
-        CurveEstimate("epsilon", measure.delta, None, free.median, None, free.statement, FREE),
-        CurveEstimate("epsilon", measure.delta, band.lower, None, None, band.statement, basis),
-    ]
+    asked = [(BAND, {"strategy": "band"})]
+    if scores.clustered:
+        asked = [(NOT_GUARANTEED, {"strategy": "band"})]
+        if scores.models.size > 1:
+            split = {"strategy": "split", "method": "betting", "random_seed": random_seed}
+            asked.append((ANY_DEPENDENCE, split))
+    at = measure.delta
+    found = [CurveEstimate("epsilon", at, None, free.median, None, free.statement, FREE)]
+    for basis, options in asked:
+        one = threshold_bound(scores, measure, prob, **options)
+        found.append(CurveEstimate("epsilon", at, one.lower, None, None, one.statement, basis))
+    return found
 
 
 def _scores(draws: ScoreDraws) -> AttackScores:

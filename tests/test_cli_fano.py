@@ -94,7 +94,7 @@ def test_dp_sgd(capsys):
     assert status == 0 and err == ""
     lines = out.splitlines()
     assert lines[0].startswith("advantage: at most 0.104669")
-    assert lines[0].endswith("(f-dp: privacy profile (epsilon, delta(epsilon)))")
+    assert lines[0].endswith("(f-dp: privacy profile (epsilon, delta(epsilon)), add-or-remove-one)")
     assert lines[5].split()[:2] == ["f-dp", "0.104669"]
     assert any(line.startswith("rero-rdp") for line in lines)
 
@@ -202,7 +202,7 @@ def test_the_accountants_say_nothing_on_stderr():
         (("--categories", 2, "--gdp-mu", -1), "must be"),
         (("--categories", 2, "--zcdp-rho", -1), "must be"),
         (("--categories", 2, "--target-advantage", 0.1, "--gdp-mu", 1), "leave --gdp-mu out"),
-        (("--categories", 2, "--target-advantage", 2), "target_advantage must be in (0, 1)"),
+        (("--categories", 2, "--target-advantage", 2), "--target-advantage must be in (0, 1)"),
         (
             ("--categories", 2, "--noise-multiplier", 1, "--relation", "replace-one"),
             "leave --relation out",

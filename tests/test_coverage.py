@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import bayesaudit as ba
-from bayesaudit.calibration import PIT, coverage, expected, plot_coverage, sbc_exact
+from bayesaudit.calibration import PIT, coverage, expected, sbc_exact
 from bayesaudit.calibration._lattice import survival_above
 from bayesaudit.calibration._methods import ends
 from bayesaudit.calibration._outcomes import Outcomes, binomial_window
@@ -177,14 +177,6 @@ def test_refusals(change, message):
     setting = {"fnr": 0.1, "fpr": 0.1, "n_pos": 10, "n_neg": 10, **change}
     with pytest.raises(ValueError, match=message):
         coverage(BOTH, **setting)
-
-
-def test_figure_of_coverage_maps():
-    figure = plot_coverage(
-        [0.1, 0.2], [0.1, 0.3], {"a": np.eye(2), "b": np.ones((2, 2))}, nominal=0.95
-    )
-    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert titles == ["a: least 0.000", "b: least 1.000"]
 
 
 # -- simulation-based calibration ------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 import bayesaudit as ba
-from bayesaudit.calibration import assurance_curve, plan, plot_assurance
+from bayesaudit.calibration import assurance_curve, plan
 from bayesaudit.calibration._methods import ends
 from bayesaudit.cli import main
 
@@ -229,8 +229,3 @@ def test_methods_that_cannot_show_the_claim_say_why(capsys):
     methods = json.loads(capsys.readouterr().out)["results"]["methods"]
     assert methods["clopper-pearson"]["n"] is None
     assert "3.2813" in methods["clopper-pearson"]["reason"]
-
-
-def test_figure_of_assurance():
-    figure = plot_assurance([10, 20], {"a": [0.1, 0.9]}, target=0.8, planned={"a": 18})
-    assert len(figure.axes[0].lines) == 3

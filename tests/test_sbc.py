@@ -35,11 +35,21 @@ def test_ranks_depend_on_the_seed_alone_and_a_wrong_world_is_caught():
     assert wrong.p_value < 1e-3
 
 
+def test_variables_with_dims_are_ranked_entry_by_entry():
+    rng, member = np.random.default_rng(1), np.repeat([0, 1], 40)
+    scores = ba.AttackScores(score=rng.normal(size=80) + member, member=member)
+    model = ba.models.location(scores, n_thresholds=2)
+    setting = {"replicates": 12, "draws": 60, "tune": 150, "random_seed": 3}
+    found = sbc(model, MEASURE, variables=("mu", "fnr"), **setting)
+    assert list(found.values) == ["mu", "fnr[0]", "fnr[1]", "epsilon[0]", "epsilon[1]"]
+    assert found.p_value > 0.001
+
+
 @pytest.mark.slow
 def test_the_independent_model_is_calibrated():
     found = sbc(ba.models.independent(COUNTS), MEASURE, random_seed=7, replicates=400)
     assert found.p_value > 0.01
-    assert isinstance(found.plot(), Figure)
+    assert isinstance(ba.plots.sbc(found), Figure)
 
 
 def test_models_without_containers_are_refused():

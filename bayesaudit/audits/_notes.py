@@ -12,6 +12,11 @@ ANYTIME_NOTE = (
     "looks anytime: only the anytime bound holds when an audit is stopped at will; the credible "
     "interval is a statement about these data, not about repeated audits."
 )
+ANYTIME_MODELS_NOTE = (
+    "looks anytime, with a model column: the betting bound holds when looked at after each model, "
+    "all trials of which are there, and stopped at will; credible lines are statements about these "
+    "data, and the bound of independent trials supposes that a model's trials are independent, too."
+)
 
 
 @contextmanager
@@ -29,12 +34,12 @@ def once(notes: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def looks_note(question: Question) -> list[str]:
+def looks_note(question: Question, *, per_model: bool = False) -> list[str]:
     """Return what declared looks do to the lines."""
     if question.looks is None:
         return []
     if question.looks == ANYTIME:
-        return [ANYTIME_NOTE]
+        return [ANYTIME_MODELS_NOTE if per_model else ANYTIME_NOTE]
     return [
         f"looks {question.looks}: confidence bounds are computed at {1 / question.looks:.3g} of "
         "their error. Those that are guaranteed then keep their level over all declared looks "

@@ -1,11 +1,11 @@
 """The bound of models in a declared order: look after each, stop when you like."""
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from bayesaudit._checks import check_integers, check_prob
+from bayesaudit._checks import check_choice, check_integers, check_prob
 from bayesaudit._interval import Interval
 from bayesaudit.betting._lines import lines_of
 from bayesaudit.betting._rows import rows_of
@@ -21,17 +21,21 @@ OPEN_ENDED = 0.05
 
 
 def anytime_models(
-    counts: AttackCounts, measure: Measure, prob: float = 0.90, *, planned: int | None = None
+    counts: AttackCounts,
+    measure: Measure,
+    prob: float = 0.90,
+    *,
+    planned: int | None = None,
+    order: Literal["declared", "any"] = "declared",
 ) -> Interval:
     """Return a lower bound from models in their order that holds after each of them (guaranteed).
 
     The audit may be looked at after every model and stopped for any reason; within a model trials
     may depend on each other in any way.
 
-    **Assumption**: models are trained independently and come in an order declared beforehand, that
-    in which they were trained, say; the numbers of a model's trials are fixed before it is
-    attacked. **Estimand**: the measure at the rates averaged over the randomness of training, of
-    which every model is one draw.
+    **Assumption**: models are trained independently and come one by one; the numbers of a model's
+    trials are fixed before it is attacked. **Estimand**: the measure at the rates averaged over the
+    randomness of training, of which every model is one draw.
 
     Parameters
     ----------
@@ -46,12 +50,17 @@ def anytime_models(
     planned : int, optional
         How many models are planned, declared beforehand, >= 1: stakes are then chosen for about so
         many. The bound holds whether or not there are so many in the end.
+    order : {"declared", "any"}
+        "declared": the axis has the order in which the models came, and no other is tried. "any":
+        the axis may have another order at each look, that of their names, say; the bound is then
+        that of the wealth now, and models with one side only, whose partners would change, say
+        nothing.
 
     Returns
     -------
     Interval
         Kind "lower", statement "confidence", method "anytime betting", guarantee "guaranteed"; of
-        shape ``counts.shape[:-1]``. It never falls as models are added.
+        shape ``counts.shape[:-1]``. In a declared order it never falls as models are added.
 
     Notes
     -----
@@ -81,10 +90,15 @@ def anytime_models(
         stakes = stakes_for(int(check_integers(planned, "planned", minimum=1)), goal)
     shape = counts.shape[:-1]
     lines = lines_of(measure)
-    lower = [
-        lower_end(Wealth(lines, rows_of(counts[audit], None), stakes, True), measure, goal)
-        for audit in np.ndindex(shape)
-    ]
+    lower = []
+    for audit in np.ndindex(shape):
+        one = counts[audit]
+        if check_choice(order, "order", ("declared", "any")) == "any":
+            rows = rows_of(one[(one.n_pos > 0) & (one.n_neg > 0)], None).gathered()
+        else:
+            rows = rows_of(one, None)
+        wealth = Wealth(lines, rows, stakes, in_order=order == "declared")
+        lower.append(lower_end(wealth, measure, goal))
     return Interval(
         lower=np.array(lower).reshape(shape)[()],
         upper=np.full(shape, measure.highest)[()],

@@ -6,10 +6,10 @@ intervals hold the truth in repeated audits is another question. It is answered 
 
 from bayesaudit.anytime import anytime_bound
 from bayesaudit.betting import anytime_models
+from bayesaudit.calibration.assurance import assurance_curve
 from bayesaudit.calibration.coverage import Coverage, Expected, coverage, expected
-from bayesaudit.calibration.figures import plot_assurance, plot_coverage
 from bayesaudit.calibration.pit import PIT, sbc_exact
-from bayesaudit.calibration.planning import Plan, assurance_curve, plan
+from bayesaudit.calibration.planning import Plan, plan
 from bayesaudit.calibration.sbc import SBC, sbc
 from bayesaudit.calibration.scale import map_replicates, map_tallies
 from bayesaudit.calibration.sequential import Looks, looks_prob, simulate_looks
@@ -32,8 +32,6 @@ __all__ = [
     "map_replicates",
     "map_tallies",
     "plan",
-    "plot_assurance",
-    "plot_coverage",
     "sbc",
     "sbc_exact",
     "simulate_looks",

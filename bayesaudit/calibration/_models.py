@@ -109,7 +109,7 @@ def betting_assurance(
         times = rng.multinomial(models, np.outer(*sides).ravel(), REPLICATES)
     else:
         rates = strength.draw(rng, int(np.clip(MODELS // models, 100, REPLICATES)))
-        errors = (_errors(rng, rate, icc, trials, models) for rate in rates)
+        errors = (errors_of_models(rng, rate, icc, trials, models) for rate in rates)
         fn, fp, times = _counted(*errors)
     kept = times.sum(axis=0) > 0
     fn, fp, times = fn[kept], fp[kept], times[:, kept]
@@ -157,7 +157,7 @@ def _law(trials: int, rate: float, icc: float) -> NDArray:
     return law / law.sum()
 
 
-def _errors(
+def errors_of_models(
     rng: np.random.Generator, rate: NDArray, icc: float, trials: int, models: int
 ) -> NDArray[np.int64]:
     """Return beta-binomial errors of shape (replicates, models)."""

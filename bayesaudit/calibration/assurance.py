@@ -1,19 +1,22 @@
 """Assurance: the probability that an audit yet to be run shows what is claimed."""
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesaudit._checks import check_integers, check_nonnegative, check_prob, check_probability
 from bayesaudit.calibration._lattice import survival_above
-from bayesaudit.calibration._methods import Method, ends, sides
+from bayesaudit.calibration._methods import Method, check_method, ends, sides
 from bayesaudit.calibration._outcomes import Outcomes
-from bayesaudit.calibration._strength import Pilot, Rates
+from bayesaudit.calibration._strength import Pilot, Rates, strength
 from bayesaudit.counts import AttackCounts
 from bayesaudit.intervals import EXACT
 from bayesaudit.measures import Epsilon
 from bayesaudit.rates import Prior
 from bayesaudit.unconditional import exceeds
 
-__all__ = ["assurance", "ceiling"]
+__all__ = ["assurance", "assurance_curve", "ceiling"]
 
 Bool = NDArray[np.bool_]
 #: Outcomes up to which a closed-form method is evaluated on all of them.
@@ -21,7 +24,7 @@ ALL = 2_000
 
 
 def assurance(
-    strength: Rates | Pilot,
+    attack: Rates | Pilot,
     n: int,
     claim: float,
     measure: Epsilon,
@@ -30,8 +33,8 @@ def assurance(
     prior: Prior,
 ) -> float:
     """Return P(lower end > claim) with n trials a side, by enumeration."""
-    outcomes = strength.outcomes(n)
-    rows, columns = strength.probability(outcomes)
+    outcomes = attack.outcomes(n)
+    rows, columns = attack.probability(outcomes)
     if method == EXACT and not measure.folded:
         last = _exact_staircase(outcomes, claim, measure, prob)
     elif method in ("posterior", "two-direction") or callable(method) or outcomes.size <= ALL:
@@ -103,3 +106,45 @@ def _exact_staircase(outcomes: Outcomes, claim, measure, prob) -> NDArray[np.int
             last[row:] = -1
             break
     return last
+
+
+def assurance_curve(
+    claim: float,
+    n: ArrayLike,
+    delta: float = 1e-5,
+    *,
+    fnr: float | None = None,
+    fpr: float | None = None,
+    mu: float | None = None,
+    pilot: AttackCounts | None = None,
+    prob: float = 0.90,
+    method: Method = "posterior",
+    direction: Literal["member", "both"] = "member",
+    prior: Prior = "jeffreys",
+) -> NDArray[np.float64]:
+    """Return the assurance at many n; parameters as for `plan`.
+
+    Parameters
+    ----------
+    n : array_like of int
+        Independent trials a side, >= 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of n's shape.
+
+    Examples
+    --------
+    >>> assurance_curve(0.5, [50, 100, 200], fnr=0.35, fpr=0.25).round(3)
+    array([0.625, 0.857, 0.984])
+    """
+    measure = Epsilon(check_probability(delta, "delta"), direction)
+    check_method(method, measure)
+    claim, prob = check_nonnegative(claim, "claim"), check_prob(prob)
+    attack = strength(fnr, fpr, mu, pilot, prior)
+    sizes = check_integers(n, "n", minimum=1)
+    found = [
+        assurance(attack, int(size), claim, measure, prob, method, prior) for size in sizes.flat
+    ]
+    return np.array(found).reshape(sizes.shape)[()]

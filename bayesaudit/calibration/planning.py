@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from bayesaudit._checks import (
@@ -20,6 +19,7 @@ from bayesaudit._result import Result
 from bayesaudit.calibration._methods import Method, check_method
 from bayesaudit.calibration._models import models_plan
 from bayesaudit.calibration._strength import Pilot, Rates, strength
+from bayesaudit.calibration._unknown_icc import assurance_of_models
 from bayesaudit.calibration.assurance import assurance, ceiling
 from bayesaudit.calibration.coverage import expected
 from bayesaudit.counts import AttackCounts
@@ -27,7 +27,7 @@ from bayesaudit.intervals import BETTING
 from bayesaudit.measures import Epsilon
 from bayesaudit.rates import Prior
 
-__all__ = ["Plan", "assurance_curve", "plan"]
+__all__ = ["Plan", "plan"]
 
 #: A robust window of at most this many n is checked at each of them; a longer one, where the saw's
 #: teeth are small, at so many, evenly spread.
@@ -57,6 +57,11 @@ class Plan(Result):
         For "betting": models that reach the target under the dependence within a model that is
         least favourable, whatever `per_model` and `icc`; ``None`` above `max_n` models, where n was
         given, and for other methods.
+    assurance_icc_unknown, assurance_icc_unknown_error : float or None
+        For dependent trials and the posterior methods: probability, by simulation, that the lower
+        end of the beta-binomial posterior of these models exceeds the claim, the correlation being
+        unknown to it, with its Monte Carlo standard error. That analysis is what `assurance` would
+        be if the correlation were known; with few models it shows less, and more models are needed.
     ceiling : float
         The largest ε that `n_effective` trials (for "betting": models) can show by this method,
         with no error at all.
@@ -99,8 +104,10 @@ class Plan(Result):
     icc: float
     strength: dict[str, Any]
     n_models_any: int | None = None
+    assurance_icc_unknown: float | None = None
+    assurance_icc_unknown_error: float | None = None
 
-    _if_any = ("n_models_any",)
+    _if_any = ("n_models_any", "assurance_icc_unknown", "assurance_icc_unknown_error")
 
 
 def plan(
@@ -157,7 +164,7 @@ def plan(
     max_n : int
         Largest n to consider.
     random_seed : int
-        Seed of the simulation for "betting".
+        Seed of the simulations, for "betting" and for an unknown correlation.
 
     Returns
     -------
@@ -175,7 +182,8 @@ def plan(
     A(n) is saw-toothed in n; a robust n has A >= target on all of [n, 1.1 n + 20], so that a few
     trials more or less do not matter (windows of more than 240 values are checked at 80, evenly
     spread). Dependent trials count as n/(1 + (m − 1) ρ) independent ones, m = `per_model`, ρ =
-    `icc`; that supposes an analysis that allows for the dependence, with ρ known.
+    `icc`; that supposes an analysis that allows for the dependence, with ρ known. The analysis that
+    is run does not know ρ: `assurance_icc_unknown` simulates it at the same design.
 
     "betting" supposes nothing of the dependence, but its power depends on it: A(n_models) is the
     share of 1000 simulated audits (fewer of many models; standard error at most .016 with 1000) of
@@ -270,6 +278,20 @@ def plan(
             method=method,
             prior=prior,
         )
+    unknown: tuple[float | None, float | None] = None, None
+    if effect > 1 and method in ("posterior", "two-direction"):
+        unknown = assurance_of_models(
+            attack,
+            models,
+            claim,
+            measure,
+            prob,
+            method,
+            prior,
+            per_model=per_model,
+            icc=icc,
+            random_seed=int(check_integers(random_seed, "random_seed")),
+        )
     return Plan(
         n=models * per_model,
         assurance=reached,
@@ -280,50 +302,10 @@ def plan(
         ceiling=top,
         expected_lower=None if mean is None else float(mean.lower),
         expected_width=None if mean is None else float(mean.width),
+        assurance_icc_unknown=unknown[0],
+        assurance_icc_unknown_error=unknown[1],
         **echo,
     )
-
-
-def assurance_curve(
-    claim: float,
-    n: ArrayLike,
-    delta: float = 1e-5,
-    *,
-    fnr: float | None = None,
-    fpr: float | None = None,
-    mu: float | None = None,
-    pilot: AttackCounts | None = None,
-    prob: float = 0.90,
-    method: Method = "posterior",
-    direction: Literal["member", "both"] = "member",
-    prior: Prior = "jeffreys",
-) -> NDArray[np.float64]:
-    """Return the assurance at many n; parameters as for `plan`.
-
-    Parameters
-    ----------
-    n : array_like of int
-        Independent trials a side, >= 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of n's shape.
-
-    Examples
-    --------
-    >>> assurance_curve(0.5, [50, 100, 200], fnr=0.35, fpr=0.25).round(3)
-    array([0.625, 0.857, 0.984])
-    """
-    measure = Epsilon(check_probability(delta, "delta"), direction)
-    check_method(method, measure)
-    claim, prob = check_nonnegative(claim, "claim"), check_prob(prob)
-    attack = strength(fnr, fpr, mu, pilot, prior)
-    sizes = check_integers(n, "n", minimum=1)
-    found = [
-        assurance(attack, int(size), claim, measure, prob, method, prior) for size in sizes.flat
-    ]
-    return np.array(found).reshape(sizes.shape)[()]
 
 
 def _window(n: int) -> list[int]:

@@ -1,6 +1,6 @@
 """Simulation-based calibration of PyMC models: prior draws, their data, and the fits of these."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,11 @@ from bayesaudit.measures import Measure
 
 if TYPE_CHECKING:
     import pymc as pm
-    from matplotlib.figure import Figure
 
 __all__ = ["SBC", "sbc"]
 
 Array = NDArray[np.float64]
+RATES = ("fnr", "fpr")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,8 @@ class SBC(Result):
     Parameters
     ----------
     values : dict of str to numpy.ndarray, shape (replicates,)
-        For "fnr", "fpr" and the measure: the transformed rank of every replicate's truth.
+        For every variable and the measure, entry by entry where they have dims: the transformed
+        rank of every replicate's truth.
     p_values : dict of str to float
         ArviZ's test of uniformity, quantity by quantity.
     replicates, draws, random_seed : int
@@ -48,22 +49,13 @@ class SBC(Result):
         """The smallest p-value, times the number of quantities (Bonferroni), at most 1."""
         return min(1.0, min(self.p_values.values()) * len(self.p_values))
 
-    def plot(self) -> "Figure":
-        """Return ArviZ's picture of the ranks: difference of their ECDF from uniformity."""
-        import xarray as xr
-        from arviz_plots import plot_ecdf_pit
-
-        dataset = xr.Dataset({name: ("sample", part) for name, part in self.values.items()})
-        tree = xr.DataTree.from_dict({"prior_sbc": dataset})
-        shown = plot_ecdf_pit(tree, sample_dims=["sample"], backend="matplotlib")
-        return shown.viz["figure"].item()
-
 
 def sbc(
     model: "pm.Model",
     measure: Measure,
     *,
     random_seed: int,
+    variables: Sequence[str] = ("fnr", "fpr"),
     replicates: int = 300,
     draws: int = 250,
     tune: int = 400,
@@ -80,12 +72,14 @@ def sbc(
     Parameters
     ----------
     model : pymc.Model
-        A model of the contract (`bayesaudit.models`): scalar ``fnr`` and ``fpr``, and every
-        observed variable given by a ``pm.Data`` container of its own.
+        A model of the contract (`bayesaudit.models`), with every observed variable given by a
+        ``pm.Data`` container of its own.
     measure : Measure
-        What of the rates is ranked beside them.
+        What of ``fnr`` and ``fpr`` is ranked beside the variables.
     random_seed : int
         Seed; replicate i depends on it and on i alone, at any number of workers.
+    variables : sequence of str
+        The variables of the model that are ranked, entry by entry where they have dims.
     replicates : int
         Data sets, drawn from the model's own prior predictive distribution.
     draws, tune, chains : int
@@ -125,12 +119,13 @@ def sbc(
     )
     sequences = [np.random.SeedSequence(random_seed, spawn_key=(i,)) for i in range(replicates)]
     if simulate is None:
-        cases = _prior_predictive(model, replicates, random_seed)
+        names = tuple(dict.fromkeys((*variables, "fnr", "fpr")))
+        cases = _prior_predictive(model, names, replicates, random_seed)
     else:
         cases = [simulate(np.random.default_rng(sequence)) for sequence in sequences]
     compiled = compile_model(model)
 
-    def one(case: tuple[dict[str, float], dict[str, Any]], sequence: Any) -> list[float]:
+    def one(case: tuple[dict[str, Any], dict[str, Any]], sequence: Any) -> dict[str, float]:
         truth, data = case
         seed, dither = sequence.spawn(2)
         tree = compiled.refit(
@@ -141,19 +136,16 @@ def sbc(
             cores=1,
             random_seed=int(seed.generate_state(1)[0] >> 1),
         )
-        rates = [tree["posterior"][name].values[:, ::thin].ravel() for name in ("fnr", "fpr")]
         rng = np.random.default_rng(dither)
-        pairs = [
-            (truth["fnr"], rates[0]),
-            (truth["fpr"], rates[1]),
-            (measure.of(truth["fnr"], truth["fpr"]), measure.of(*rates)),
-        ]
-        return [_rank(true, drawn, rng) for true, drawn in pairs]
+        drawn = {name: tree["posterior"][name].values[:, ::thin] for name in (*variables, *RATES)}
+        pairs = [(name, truth[name], drawn[name]) for name in variables]
+        true, found = (measure.of(*(part[name] for name in RATES)) for part in (truth, drawn))
+        return _ranks([*pairs, (measure.name, true, found)], rng)
 
     parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads")
     jobs = zip(cases, sequences, strict=True)
-    ranks = np.array(parallel(joblib.delayed(one)(*job) for job in jobs))
-    values = dict(zip(("fnr", "fpr", measure.name), ranks.T, strict=True))
+    ranks = parallel(joblib.delayed(one)(*job) for job in jobs)
+    values = {name: np.array([each[name] for each in ranks]) for name in ranks[0]}
     return SBC(
         values=values,
         p_values={name: _uniformity(part) for name, part in values.items()},
@@ -161,6 +153,20 @@ def sbc(
         draws=chains * len(range(0, draws, thin)),
         random_seed=random_seed,
     )
+
+
+def _ranks(pairs: list[tuple[str, Any, Array]], rng: np.random.Generator) -> dict[str, float]:
+    """Return the ranks of truths among draws (chain, draw, ...), entry by entry."""
+    found = {}
+    for name, true, drawn in pairs:
+        true = np.asarray(true)
+        flat = drawn.reshape(-1, true.size)
+        for i, value in enumerate(true.ravel()):
+            label = (
+                f"{name}{list(map(int, np.unravel_index(i, true.shape)))}" if true.ndim else name
+            )
+            found[label] = _rank(value, flat[:, i], rng)
+    return found
 
 
 def _rank(true: Any, drawn: Array, rng: np.random.Generator) -> float:
@@ -176,28 +182,30 @@ def _uniformity(values: Array) -> float:
     return float(np.asarray(array_stats.uniformity_test(values)[0]))
 
 
-def _prior_predictive(model: "pm.Model", replicates: int, seed: int) -> list[tuple[dict, dict]]:
+def _prior_predictive(
+    model: "pm.Model", names: tuple[str, ...], replicates: int, seed: int
+) -> list[tuple[dict, dict]]:
     """Truths and data of the model's own prior predictive distribution."""
     import pymc as pm
 
     from bayesaudit.sampling._model_groups import quiet_pymc
 
     containers = _containers(model)
-    for name in ("fnr", "fpr"):
-        if name not in model.named_vars or model.named_vars[name].ndim:
-            raise ValueError(f"the model must define a scalar {name}.")
+    for name in names:
+        if name not in model.named_vars:
+            raise ValueError(f"the model must define {name}.")
     with quiet_pymc(True):
         tree = pm.sample_prior_predictive(
             draws=replicates,
             model=model,
-            var_names=["fnr", "fpr", *containers],
+            var_names=[*names, *containers],
             random_seed=np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 1))),
         )
-    rates = {name: tree["prior"][name].values[0] for name in ("fnr", "fpr")}
+    truths = {name: tree["prior"][name].values[0] for name in names}
     data = {held: tree["prior_predictive"][name].values[0] for name, held in containers.items()}
     return [
         (
-            {name: float(part[i]) for name, part in rates.items()},
+            {name: part[i] for name, part in truths.items()},
             {held: part[i] for held, part in data.items()},
         )
         for i in range(replicates)

@@ -129,6 +129,7 @@ def run(args: argparse.Namespace) -> int:
                     "method": lead.method,
                     "vacuous": lead.vacuous,
                     "premise": lead.premise,
+                    "neighboring_relation": lead.neighboring_relation,
                     "mutual_information": information,
                     "mutual_information_premise": premise,
                     "base_success": lead.base_success,
@@ -341,9 +342,10 @@ def _given(args: argparse.Namespace, secret: dict) -> dict:
 
 
 def _table(lead, bounds: list, information: float, premise: str) -> str:
+    relation = f", {lead.neighboring_relation}" if lead.neighboring_relation else ""
     lines = [
         f"advantage: at most {lead.advantage:.6g}  success: at most {lead.success:.6g}  "
-        f"error: at least {lead.error:.6g}  ({lead.method}: {lead.premise})",
+        f"error: at least {lead.error:.6g}  ({lead.method}: {lead.premise}{relation})",
         f"secret: {lead.categories:.12g} values, best guess without the output "
         f"{lead.base_success:.6g}",
         f"information: at most {information:.6g} nats ({premise})",

@@ -10,6 +10,7 @@ __all__ = [
     "add_question_arguments",
     "attack_of",
     "audit_of",
+    "columns_of",
     "file_inputs",
     "question_of",
 ]
@@ -152,7 +153,8 @@ def add_looks_argument(parser: argparse.ArgumentParser) -> None:
         type=_looks,
         metavar="L",
         help="how often the audit is looked at: a number declared beforehand (confidence bounds "
-        "then share their error), or 'anytime' (one bound that holds at every moment)",
+        "then share their error), or 'anytime' (one bound that holds at every moment; with a model "
+        "column, after each model)",
     )
 
 
@@ -175,7 +177,7 @@ def attack_of(args: argparse.Namespace) -> Any:
     from bayesaudit.reading import read_file
 
     prefer = "guesses" if args.threshold is None else "scores"
-    return read_file(args.file, prefer=prefer, **_columns_of(args))
+    return read_file(args.file, prefer=prefer, **columns_of(args))
 
 
 def file_inputs(args: argparse.Namespace) -> list[str]:
@@ -212,7 +214,7 @@ def _one_run(args: argparse.Namespace) -> Any:
                 raise ValueError(f"--one-run takes a file or --{name}, got both.")
         from bayesaudit.reading import read_trials
 
-        trials = read_trials(args.file, needed_by="--one-run", **_columns_of(args))
+        trials = read_trials(args.file, needed_by="--one-run", **columns_of(args))
         return audit_one_run(trials, guesses=args.guesses, source=args.file, **asked)
     missing = [f"--{name}" for name in ("canaries", "correct") if getattr(args, name) is None]
     if missing:
@@ -224,7 +226,7 @@ def _one_run(args: argparse.Namespace) -> Any:
     )
 
 
-def _columns_of(args: argparse.Namespace) -> dict[str, Any]:
+def columns_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return how the columns of the file are to be read."""
     return {name: getattr(args, name) for name in ("columns", "positive", "lower_is_member")}
 

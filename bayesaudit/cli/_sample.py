@@ -12,6 +12,12 @@ from bayesaudit.cli._input import (
     question_of,
 )
 from bayesaudit.cli._output import emit
+from bayesaudit.cli._sample_scores import (
+    SCORE_MODELS,
+    add_score_arguments,
+    refuse_score_options,
+    run_scores,
+)
 
 __all__ = ["add_parser", "run"]
 
@@ -20,8 +26,10 @@ examples:
   bayesaudit sample --fn 35 --tp 65 --fp 25 --tn 75 --delta 1e-5 --seed 1
   bayesaudit sample counts.csv --method nuts --out run.nc --strict
   bayesaudit sample per_model.csv --model mypackage.models:logit_normal --seed 1
+  bayesaudit sample scores.csv --model location --delta 1e-5 --seed 1
 
-exit status: 0 done; 1 with --strict, if a check failed; 2 a usage or data error
+exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or
+data error
 """
 
 
@@ -48,9 +56,11 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument(
         "--model",
         metavar="NAME",
-        help="PyMC model: beta_binomial, probit_normal, independent, or package.module:function, a "
-        "function (counts, **priors) that returns a pm.Model with population rates fnr and fpr "
-        "(default: beta_binomial for data with a model column)",
+        help="PyMC model: beta_binomial, probit_normal, independent, crossed (rows with columns "
+        "model and challenge), or package.module:function, a function (counts, **priors) that "
+        "returns a pm.Model with population rates fnr and fpr, and may take the trials as guess, "
+        "member, model and challenge (default: beta_binomial for data with a model column); or a "
+        "model of scores (below)",
     )
     group.add_argument(
         "--draws", type=int, default=2000, metavar="N", help="draws of every chain (default 2000)"
@@ -78,9 +88,10 @@ def add_parser(commands: Any, summary: str) -> None:
     )
     group.add_argument("--out", metavar="RUN.nc", help="write the draws as netCDF")
     group.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_score_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 if a check or diagnostic failed"
+        "--strict", action="store_true", help="exit with 1 if a check failed; a caution is none"
     )
     parser.set_defaults(run=run)
 
@@ -92,6 +103,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None:
         check_target(args.out, inputs=file_inputs(args), overwrite=args.force)
+    if args.model in SCORE_MODELS:
+        return run_scores(args)
+    refuse_score_options(args)
     question = question_of(args)
     if isinstance(question["threshold"], str):
         raise ValueError(f"--threshold must be a number, got {args.threshold!r}.")

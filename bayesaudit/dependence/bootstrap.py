@@ -5,6 +5,7 @@ import numpy as np
 from bayesaudit._checks import check_integers, check_nonnegative, check_prob
 from bayesaudit._interval import Interval
 from bayesaudit.counts import AttackCounts
+from bayesaudit.dependence.icc import unvaried
 from bayesaudit.measures import Measure
 from bayesaudit.rates import check_models
 
@@ -20,7 +21,7 @@ def cluster_bootstrap(
     smoothing: float = 0.5,
     random_seed: int = 0,
 ) -> Interval:
-    """Return the percentile interval of a measure under resampling of models.
+    """Return the percentile interval of a measure under resampling of models, piece by piece.
 
     Parameters
     ----------
@@ -41,13 +42,21 @@ def cluster_bootstrap(
     Returns
     -------
     Interval
-        With statement "confidence" and guarantee "approximate".
+        With statement "confidence" and guarantee "approximate"; or "not identified", and the ends
+        of the measure's whole range, where all models have the same rate on a side, or all
+        resamples the same ε̂: what does not vary between models cannot be resampled.
 
     Notes
     -----
     A model is drawn with both its sides, so that correlation of FN and FP within a model is kept.
-    The method is asymptotic in the number of models; below about twenty it is too narrow
-    (measured at 10 models of 100 trials and ICC .1: 86 % for 90 %, and 69 % for rates .02 and .05).
+    ε̂ is a maximum of two log-ratios (four if it folds), and the bootstrap of a maximum is biased up
+    where they are close, however many models there are: the lower end of the maximum itself errs in
+    20 % to 30 % of audits with 100 models and FNR = FPR, at a nominal 5 %. The lower end here is
+    the largest of the pieces' own, each with its share of the tail, and the upper end the largest
+    of the pieces' upper ends. The method is asymptotic in the number of models: with FNR = FPR
+    between .01 and .2 the lower end erred in 7 % to 10 % of audits at a nominal 5 % with 100
+    models, 8 % to 14 % with 40 and 14 % to 24 % with 10 (400 audits each, standard error .02 at
+    most). `betting_bound` is guaranteed.
 
     References
     ----------
@@ -70,6 +79,11 @@ def cluster_bootstrap(
             f"counts must be one audit of at least two models, got shape {counts.shape}: models "
             "are what is resampled."
         )
+    sides = ((counts.fn, counts.n_pos), (counts.fp, counts.n_neg))
+    if any(n.sum() == 0 for _, n in sides):
+        raise ValueError("counts must have trials on both sides, got none on one.")
+    if any(unvaried(k, n) for k, n in sides):
+        return _interval(measure.lowest, measure.highest, prob, "not identified")
     models = counts.shape[0]
     rng = np.random.default_rng(random_seed)
     times = rng.multinomial(models, np.full(models, 1 / models), size=n_resamples)
@@ -77,17 +91,31 @@ def cluster_bootstrap(
         times @ cell + smoothing for cell in (counts.fn, counts.tp, counts.fp, counts.tn)
     )
     with np.errstate(invalid="ignore"):
-        value = measure.of(fn / (fn + tp), fp / (fp + tn), tpr=tp / (fn + tp), tnr=tn / (fp + tn))
-    value = value[~np.isnan(value)]
-    if not value.size:
-        raise ValueError("counts must have trials on both sides: no resample had any.")
-    lower, upper = np.quantile(value, [(1 - prob) / 2, (1 + prob) / 2], method="inverted_cdf")
+        x, xc, y, yc = fn / (fn + tp), tp / (fn + tp), fp / (fp + tn), tn / (fp + tn)
+    values = [piece.of(x, y, tpr=xc, tnr=yc) for piece in measure.pieces()]
+    if measure.folded:
+        values += [piece.of(xc, yc, tpr=x, tnr=y) for piece in measure.pieces()]
+    tail = (1 - prob) / 2
+    lower, upper = (
+        max(
+            float(np.quantile(value[~np.isnan(value)], q, method="inverted_cdf"))
+            for value in values
+        )
+        for q in (tail / len(values), 1 - tail)
+    )
+    # All resamples alike say nothing either, unless all are at the bottom of a declared direction.
+    if upper <= lower and (measure.folded or lower > measure.lowest):
+        return _interval(measure.lowest, measure.highest, prob, "not identified")
+    return _interval(lower, upper, prob, "approximate")
+
+
+def _interval(lower: float, upper: float, prob: float, guarantee: str) -> Interval:
     return Interval(
-        lower=float(lower),
-        upper=float(upper),
+        lower=lower,
+        upper=upper,
         prob=prob,
         kind="eti",
         statement="confidence",
         method="cluster bootstrap",
-        guarantee="approximate",
+        guarantee=guarantee,
     )

@@ -140,9 +140,9 @@ class ModelComparison(Table):
 
     @property
     def rejects_independence(self) -> bool:
-        """Whether a side's dispersion p is < .01, or LOO prefers dependence by > 2 SE."""
+        """Whether the dispersion p of both sides is < .01, or LOO prefers dependence by > 2 SE."""
         better = any(d["difference"] > MANY_SE * d["se"] for d in self.evidence.values())
-        return bool(self.dispersion.smallest < SMALL_P or better)
+        return bool(self.dispersion.p_value < SMALL_P or better)
 
     @property
     def preferred(self) -> str:
@@ -176,8 +176,8 @@ class ModelComparison(Table):
 
     @property
     def _on_independence(self) -> str:
-        side = "FNR" if self.dispersion.fnr == self.dispersion.smallest else "FPR"
-        p = f"dispersion p = {self.dispersion.smallest:.2g} on the {side} side"
+        side = self.dispersion.side.upper()
+        p = f"dispersion p = {self.dispersion.p_value:.2g}, the {side} side's"
         gap = self.evidence["both"]
         loo = f"{abs(gap['difference']):.1f} ± {gap['se']:.1f}"
         if self.rejects_independence:
@@ -186,10 +186,13 @@ class ModelComparison(Table):
                 f"Trials of one trained model are not independent ({p}; LOO by model prefers "
                 f"{better} by {loo}): report the dependent interval."
             )
-        upper = max(x for x in (self.icc.fnr.upper, self.icc.fpr.upper, 0.0) if np.isfinite(x))
+        uppers = [x for x in (self.icc.fnr.upper, self.icc.fpr.upper) if np.isfinite(x)]
+        models = f"{self.icc.n_models} models"
+        room = f"{models} that do not vary do not identify their correlation"
+        if uppers:
+            room = f"{models} leave room for correlations up to {max(*uppers, 0.0):.2g}"
         return (
-            f"The data do not reject independence ({p}; ELPD difference {loo}), yet "
-            f"{self.icc.n_models} models leave room for correlations up to {upper:.2g}: the "
+            f"The data do not reject independence ({p}; ELPD difference {loo}), yet {room}: the "
             "dependent interval allows for that at little cost and stays the recommended one."
         )
 

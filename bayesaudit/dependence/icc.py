@@ -12,7 +12,7 @@ from bayesaudit._result import Result, Table
 from bayesaudit.counts import AttackCounts
 from bayesaudit.rates import check_models
 
-__all__ = ["ICC", "SideICC", "icc"]
+__all__ = ["ICC", "SideICC", "icc", "unvaried"]
 
 Integers = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ class SideICC(Result):
         ANOVA estimate; may be negative, as an unbiased estimate of 0 must. NaN where the data hold
         no information on it.
     standard_error : float
-        Jackknife over models; NaN below three models.
+        Jackknife over models; NaN below three models, and where it sees no variation.
     lower, upper : float
         Ends of an approximate confidence interval, from the F distribution of the ratio of mean
         squares; NaN below two models.
@@ -128,7 +128,8 @@ def icc(counts: AttackCounts, prob: float = 0.90) -> ICC:
     -----
     ρ = (MSB − MSW)/(MSB + (n₀ − 1) MSW), with the mean squares between and within models and
     n₀ = (N − Σn_j²/N)/(J − 1). The interval takes MSB/MSW for an F variable scaled by
-    1 + n₀ρ/(1 − ρ), as for normal data; for rare errors it is rough.
+    1 + n₀ρ/(1 − ρ), as for normal data; for rare errors it is rough. Where all models have the same
+    rate, nothing is estimated: the formulas would give −1/(n₀ − 1) with an interval of no width.
 
     References
     ----------
@@ -150,6 +151,11 @@ def icc(counts: AttackCounts, prob: float = 0.90) -> ICC:
     return ICC(fnr=_side(counts.fn, counts.n_pos, prob), fpr=_side(counts.fp, counts.n_neg, prob))
 
 
+def unvaried(k: np.ndarray, n: np.ndarray) -> bool:
+    """Return whether all models with trials have one rate, so that nothing varies between them."""
+    return bool(np.all(k * n.sum() == k.sum() * n))
+
+
 def _side(k: Integers, n: Integers, prob: float) -> SideICC:
     k, n = k[n > 0].astype(float), n[n > 0].astype(float)
     models, trials = n.size, float(n.sum())
@@ -160,6 +166,8 @@ def _side(k: Integers, n: Integers, prob: float) -> SideICC:
         reason = "one trial a model on this side"
     elif k.sum() in (0.0, trials):
         reason = "no variation: every trial of this side came out the same"
+    elif unvaried(k, n):
+        reason = "no variation between models: all have the same rate on this side"
     nan = float("nan")
     estimate = error = lower = upper = nan
     size = trials / models if models else nan
@@ -206,7 +214,9 @@ def _jackknife(k: np.ndarray, n: np.ndarray) -> float:
     sums, models = _sums(k, n), n.size
     left_out = _rho(*_mean_squares(sums.sum(axis=1, keepdims=True) - sums))
     left_out = np.where(np.isfinite(left_out), left_out, 0.0)
-    return float(np.sqrt((models - 1) / models * np.sum((left_out - left_out.mean()) ** 2)))
+    error = float(np.sqrt((models - 1) / models * np.sum((left_out - left_out.mean()) ** 2)))
+    # Where leaving out any model gives the same, as by symmetry, the jackknife sees no variation.
+    return error if error > 1e-12 else float("nan")
 
 
 def _f_interval(

@@ -257,7 +257,10 @@ def _try_loss(
     model = mechanism.function(base_x, base_y, np.random.default_rng(0))
     values = record_losses(loss, model, x, y)
     if np.isnan(values).any():
-        raise ValueError("loss must return numbers, got NaN for a model trained on a canary.")
+        raise ValueError(
+            "loss must return numbers, got NaN for a model trained on a canary and "
+            f"{type(data).__name__} (empty records by default: give data= if zeros are no input)."
+        )
     if mechanism.initial is not None:
         start = mechanism.initial(x.shape[1], np.random.default_rng(0))
         record_losses(loss, start, x, y)

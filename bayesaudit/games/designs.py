@@ -38,6 +38,7 @@ DESIGNS: dict[str, dict[str, tuple[str, ...]]] = {
             "sampling without replacement accounted as Poisson (use design 'copies' where steps "
             "are published)",
             "the same noise at every step",
+            "one training's noise reused in all, in hidden layers that start at random weights",
             "leaks that only other records or other statistics show",
         ),
     },
@@ -55,6 +56,7 @@ DESIGNS: dict[str, dict[str, tuple[str, ...]]] = {
             "sampling without replacement accounted as Poisson (use design 'copies' where steps "
             "are published)",
             "the same noise at every step",
+            "one training's noise reused in all, in hidden layers that start at random weights",
             "leaks that only other records or other statistics show",
         ),
     },
@@ -68,6 +70,7 @@ DESIGNS: dict[str, dict[str, tuple[str, ...]]] = {
             "sampling without replacement accounted as Poisson (use design 'copies' where steps "
             "are published)",
             "the same noise at every step",
+            "one training's noise reused in all, in hidden layers that start at random weights",
             "leaks that only other records or other statistics show",
         ),
     },

@@ -19,6 +19,7 @@ BUGS = {
     "sigma/sqrt(2)": "noise of standard deviation sigma C / sqrt(2) on the sum",
     "sigma/2": "noise of standard deviation sigma C / 2: a substitution accounted as add/remove",
     "clip after averaging": "the mean gradient is clipped instead of each record's",
+    "clip by layer": "each layer's part of the gradient is clipped to C by itself",
     "without replacement": "batches of fixed size accounted as Poisson samples",
     "shuffle": "an epoch's disjoint batches accounted as Poisson samples",
     "same noise": "the first step's noise is added at every step",
@@ -32,6 +33,7 @@ Bug = Literal[
     "sigma/sqrt(2)",
     "sigma/2",
     "clip after averaging",
+    "clip by layer",
     "without replacement",
     "shuffle",
     "same noise",
@@ -113,12 +115,40 @@ class FaultyDPSGD(DPSGD):
         """Return the sum of gradients, clipped as the bug has it."""
         if self.bug == "norm without bias":
             x_squared = x_squared - 1
+        if self.bug == "clip by layer":
+            return self._clipped_by_layer(network, flat, x, y, weight, x_squared, out)
         if self.bug != "clip after averaging":
             return DPSGD.gradient_sum(self, network, flat, x, y, weight, x_squared, batch, out)
         network.clipped_sum(flat, x, y, np.inf, weight, x_squared, out)
         norm = np.linalg.norm(out, axis=1, keepdims=True) / batch
         # The clipped mean is what is applied, with noise sigma C / B: the sum's noise stays.
         out *= np.minimum(1, self.clip_norm / np.maximum(norm, 1e-30))
+        return out
+
+    def _clipped_by_layer(
+        self,
+        network: Network,
+        flat: NDArray,
+        x: NDArray,
+        y: NDArray,
+        weight: NDArray | None,
+        x_squared: NDArray,
+        out: NDArray,
+    ) -> NDArray[np.float32]:
+        """Clip the two layers apart; in softmax regression, the weights and the biases."""
+
+        def clipped(error: NDArray, inputs_squared: NDArray | float) -> NDArray:
+            norm = np.sqrt(inputs_squared * np.einsum("mkb,mkb->mb", error, error))
+            scale = np.float32(self.clip_norm) / np.maximum(norm, np.float32(self.clip_norm))
+            return error * (scale if weight is None else scale * weight)[:, None, :]
+
+        errors, hidden, _ = network.errors(flat, x, y, x_squared)
+        if network.n_hidden:
+            h_squared = np.einsum("mhb,mhb->mb", hidden, hidden)
+            parts = (clipped(errors[0], x_squared), clipped(errors[1], 1 + h_squared))
+            return network.weighted_sum(parts, hidden, x, out)
+        network.weighted_sum((clipped(errors[0], x_squared - 1),), hidden, x, out)
+        network.views(out)[0][..., -1] = clipped(errors[0], 1.0).sum(axis=-1)
         return out
 
     def noise(self, rng: np.random.Generator, out: NDArray[np.float32], first_step: int) -> None:

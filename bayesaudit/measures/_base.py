@@ -194,6 +194,14 @@ class Measure(ABC):
             raise NotImplementedError(f"{type(self).__name__} must define one_direction().")
         return self
 
+    def pieces(self) -> "tuple[Measure, ...]":
+        """Return the smooth measures whose maximum is the measure of the declared direction.
+
+        An estimate of a maximum is biased up where its pieces are close to each other: a bound is
+        taken of each piece, at its share of the level.
+        """
+        return (self.one_direction(),)
+
 
 def _curve_of(boundary: Callable[[Array], Array], level: Array) -> tuple[Array, Array, Array]:
     """Return a wedge's curve from `region` alone; the slope is a central difference."""

@@ -82,6 +82,11 @@ class Epsilon(Measure):
         """Return the measure of direction "member"."""
         return Epsilon(self.delta, "member", self.term)
 
+    def pieces(self) -> "tuple[Epsilon, ...]":
+        """Return the log-ratios: two, unless `term` names one."""
+        terms: tuple[Term, ...] = ("fnr", "fpr") if self.term == "max" else (self.term,)
+        return tuple(Epsilon(self.delta, "member", term) for term in terms)
+
     def of(
         self,
         fnr: ArrayLike,

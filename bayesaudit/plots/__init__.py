@@ -11,7 +11,7 @@ that.
 from bayesaudit.plots._style import legend
 from bayesaudit.plots.assurance import assurance
 from bayesaudit.plots.coverage import coverage
-from bayesaudit.plots.diagnostics import diagnostics
+from bayesaudit.plots.diagnostics import diagnostics, sbc
 from bayesaudit.plots.difference import cdf_difference
 from bayesaudit.plots.distribution import cdf, density, distribution
 from bayesaudit.plots.epsilon_curve import epsilon_curve
@@ -37,6 +37,7 @@ __all__ = [
     "legend",
     "region",
     "roc",
+    "sbc",
     "tipping",
     "tradeoff",
 ]

@@ -1,7 +1,8 @@
-"""ArviZ's pictures of the draws behind a diagnosis."""
+"""ArviZ's pictures: of the draws behind a diagnosis, and of simulation-based calibration."""
 
 from typing import TYPE_CHECKING, Any
 
+from bayesaudit.calibration import SBC
 from bayesaudit.diagnostics import Diagnosis
 from bayesaudit.measures import Measure
 from bayesaudit.posteriors.draws import add_measures
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["diagnostics"]
+__all__ = ["diagnostics", "sbc"]
 
 #: Tallies that are drawn, of many.
 TALLIES = 4
@@ -57,6 +58,34 @@ def diagnostics(diagnosis: Diagnosis) -> "dict[str, Figure]":
     ):
         found["predictive"] = azp.plot_ppc_rootogram(dt, **common)
     return {name: _figure(picture) for name, picture in found.items()}
+
+
+def sbc(result: SBC) -> "Figure":
+    """Return ArviZ's picture of the ranks: the difference of their ECDF from uniformity.
+
+    Parameters
+    ----------
+    result : SBC
+        From `bayesaudit.calibration.sbc`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure of its own, which pyplot does not keep.
+
+    References
+    ----------
+    Säilynoja, Bürkner and Vehtari, Statistics and Computing 2022, arXiv:2103.10522 (bands of ECDF
+    differences).
+    """
+    import xarray as xr
+    from arviz_plots import plot_ecdf_pit
+
+    if not isinstance(result, SBC):
+        raise TypeError(f"result must be an SBC, got {type(result).__name__}.")
+    ranks = xr.Dataset({name: ("sample", part) for name, part in result.values.items()})
+    tree = xr.DataTree.from_dict({"prior_sbc": ranks})
+    return _figure(plot_ecdf_pit(tree, sample_dims=["sample"], backend="matplotlib"))
 
 
 def _plain_variable(dt: "xr.DataTree", measure: Measure) -> "xr.DataTree":

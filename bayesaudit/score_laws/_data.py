@@ -153,7 +153,7 @@ def _units(sides: list[Array]) -> tuple[float, float]:
 def _check_range(score: Array, transform: Transform) -> None:
     if transform == "logit" and not np.all((score > 0) & (score < 1)):
         bad = score[~((score > 0) & (score < 1))][0]
-        raise ValueError(f"transform='logit' needs scores inside (0, 1), got {bad:g}.")
+        raise ValueError(f"transform must be 'identity' for scores outside (0, 1), got {bad:g}.")
     if not np.isfinite(score).all():
         raise ValueError(
             f"a model of scores needs finite scores, got {score[~np.isfinite(score)][0]:g}."

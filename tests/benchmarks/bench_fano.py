@@ -59,6 +59,22 @@ def main():
                 f"1e6 letters, {name}, mu = {one:<6g} {seconds:.3f} s (target 0.5 s) "
                 f"advantage {value:.6g}"
             )
+    fano.calibrate_noise(0.1, sampling_rate=0.5, steps=1, categories=2, bound="best")  # imports
+    for target, rate, steps, size in ((0.1, 0.01, 1000, 10), (0.1, 0.1, 200, 100), (0.2, 1, 10, 2)):
+        schedule = {"sampling_rate": rate, "steps": steps, "categories": size}
+        seconds, found = timed(
+            lambda t=target, s=schedule: fano.calibrate_noise(t, bound="best", **s), 2
+        )
+        whole, _ = timed(
+            lambda z=found.value, q=rate, n=steps, m=size: fano.dp_sgd_bounds(
+                z, q, n, categories=m
+            ),
+            1,
+        )
+        print(
+            f"calibrate_noise, best bound, q = {rate:<5g} T = {steps:<5} {seconds:.3f} s "
+            f"(target 1 s); {seconds / whole:.2f} of one table of all bounds"
+        )
 
 
 if __name__ == "__main__":

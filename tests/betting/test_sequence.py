@@ -91,6 +91,20 @@ def test_one_sided_models_count_when_their_partner_is_there():
     assert bounds[2] > ba.anytime_models(both, MEMBER).lower
 
 
+def test_any_order_uses_the_wealth_now():
+    rng = np.random.default_rng(6)
+    counts = simulate(rng, 60, 5, 0.1, rates=(0.25, 0.1))
+    found = [
+        ba.anytime_models(counts[rng.permutation(60)], MEMBER, order="any").lower for _ in range(4)
+    ]
+    assert found == pytest.approx([found[0]] * 4, abs=1e-7)
+    assert 0.3 < found[0] <= ba.anytime_models(counts, MEMBER).lower + 1e-7
+    last = wealth_paths(counts, found[0], 0.02, stakes_from(0.05))[-1]
+    assert last == pytest.approx(20, rel=1e-6)
+    alone = ba.AttackCounts(fn=[1, 0] * 20, tp=[9, 0] * 20, fp=[0, 1] * 20, tn=[0, 9] * 20)
+    assert ba.anytime_models(alone, MEMBER, order="any").lower == 0
+
+
 def test_limits_and_refusals():
     nothing = ba.AttackCounts(fn=[0], tp=[0], fp=[0], tn=[0])
     assert ba.anytime_models(nothing, MEMBER).lower == 0
@@ -98,5 +112,7 @@ def test_limits_and_refusals():
     assert (found.lower, found.upper, found.method) == (-1, 1, "anytime betting")
     with pytest.raises(ValueError, match="planned must be >= 1, got 0"):
         ba.anytime_models(nothing, MEMBER, planned=0)
+    with pytest.raises(ValueError, match="order must be one of 'declared', 'any'"):
+        ba.anytime_models(nothing, MEMBER, order="best")
     with pytest.raises(ValueError, match="trailing model axis"):
         ba.anytime_models(ba.AttackCounts(fn=1, tp=1, fp=1, tn=1), MEMBER)

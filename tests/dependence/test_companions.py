@@ -92,7 +92,7 @@ def test_icc_says_why_it_is_not_identified(cells, reason):
 
 
 def test_icc_limits():
-    split = icc(ba.AttackCounts(fn=[20, 0], tp=[0, 20], fp=[3, 3], tn=[7, 7]))
+    split = icc(ba.AttackCounts(fn=[20, 0], tp=[0, 20], fp=[3, 4], tn=[7, 6]))
     assert split.fnr.estimate == pytest.approx(1.0) and split.fnr.n_eff == pytest.approx(2.0)
     assert np.isnan(split.fnr.lower) and split.to_dict()["fnr"]["upper"] is None
     assert split.fpr.estimate < 0 and split.fpr.design_effect == 1.0
@@ -107,13 +107,13 @@ def test_icc_limits():
 
 def test_dispersion_rejects_dependent_data_and_is_uniform_for_independent_data():
     found = dispersion_test(counts_of("D1"))
-    assert found.fnr < 0.01 and found.fpr < 0.01 and found.smallest == min(found.fnr, found.fpr)
+    assert found.fnr < 0.01 and found.fpr < 0.01 and found.p_value == 2 * min(found.fnr, found.fpr)
     rng = np.random.default_rng(11)
     data = simulate(rng, 12, 30, 0.0, audits=(150,))
     p = [dispersion_test(data[i], n_replicates=400, random_seed=i).fnr for i in range(150)]
     assert stats.kstest(p, "uniform").pvalue > 0.001
     single = dispersion_test(counts_of("D3"))
-    assert np.isnan(single.smallest) and single.to_dict()["fnr"] is None
+    assert np.isnan(single.p_value) and single.to_dict()["fnr"] is None
 
 
 def test_dispersion_statistic_is_pearsons():
@@ -171,7 +171,7 @@ def test_dependent_data_reject_the_independent_model():
     found = ba.compare(counts_of("D1"))
     assert found.best == found.preferred == "beta-binomial" and found.rejects_independence
     sides = [found.evidence[side] for side in ("fnr", "fpr")]
-    assert found.dispersion.smallest < 0.01
+    assert found.dispersion.p_value < 0.01
     assert any(side["difference"] > 2 * side["se"] for side in sides)
     assert "not independent" in found.sentence
     json.dumps(found.to_dict(), allow_nan=False)
@@ -245,13 +245,20 @@ def test_cluster_bootstrap_resamples_models_with_both_sides():
         fn, tp, fp, tn = (
             cell[pick].sum() + 0.5 for cell in (counts.fn, counts.tp, counts.fp, counts.tn)
         )
-        values.append(EPSILON.of(fn / (fn + tp), fp / (fp + tn)))
-    assert tuple(found) == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=0.04)
+        x, y = fn / (fn + tp), fp / (fp + tn)
+        ends = np.log((1 - 1e-5 - y) / x), np.log((1 - 1e-5 - x) / y)
+        values.append([*ends, *np.negative(ends)])
+    # Two log-ratios of either direction: each of the four lower ends has a quarter of the tail.
+    for end, level in zip(found, (0.0125, 0.95), strict=True):
+        # Both ends are quantiles of 4000 resamples: four standard errors of their difference.
+        half = 4 * np.sqrt(2 * level * (1 - level) / 4000)
+        low, high = np.quantile(values, [level - half, level + half], axis=0).max(axis=1)
+        assert low <= end <= high
     again = cluster_bootstrap(counts, EPSILON, n_resamples=4000, random_seed=3)
     assert tuple(again) == tuple(found)
     with pytest.raises(ValueError, match="at least two models"):
         cluster_bootstrap(counts_of("D3"), EPSILON)
-    zero = ba.AttackCounts(fn=[0, 0], tp=[9, 9], fp=[0, 0], tn=[9, 9])
+    zero = ba.AttackCounts(fn=[0, 1], tp=[9, 8], fp=[0, 1], tn=[9, 8])
     assert cluster_bootstrap(zero, EPSILON, smoothing=0.0).upper == np.inf
 
 

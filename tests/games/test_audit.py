@@ -20,6 +20,7 @@ from bayesaudit.games import (
     calibrate_noise,
     dpsgd_claim,
 )
+from bayesaudit.games.networks import Network, with_bias
 
 LEVEL = 1e-3
 LIMITS = {1: 0.553, 4: 0.678, 10: 0.841}
@@ -82,6 +83,14 @@ def test_too_little_noise_by_the_root_of_2():
 )
 def test_designs_see_what_they_say(bug, design, seen):
     assert audit(planted(bug, 4), design=design).curve_violated == seen
+
+
+@pytest.mark.parametrize(
+    ("design", "seen"), [("layers", True), ("auto", True), ("coordinate", False)]
+)
+def test_clipping_by_layer_shows_in_a_canary_that_moves_every_layer(design, seen):
+    # Two parts of norm C each are sqrt(2) further apart: right with Phi(sqrt 2) = .92, not .84.
+    assert audit(planted("clip by layer", 10), design=design).curve_violated == seen
 
 
 @pytest.mark.parametrize(
@@ -279,3 +288,23 @@ def test_the_loss_is_looked_at_after_one_training(value, message):
 def test_every_bug_is_described_and_trains():
     for bug in BUGS:
         assert planted(bug, 4).bug == bug
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_clipping_by_layer_against_single_records(hidden):
+    rng = np.random.default_rng(1)
+    code = FaultyDPSGD.of(audit_trainer(1.0, n_hidden=hidden), "clip by layer")
+    network = Network(5, 2, hidden)
+    flat = rng.normal(size=(2, network.n_parameters)).astype(np.float32)
+    x, y = with_bias(rng.normal(size=(2, 7, 4))), rng.integers(2, size=(2, 7))
+    found = np.empty_like(flat)
+    code.gradient_sum(network, flat, x, y, None, (x**2).sum(axis=2), 7.0, found)
+    gradients = network.clipped_gradients(flat, x, y, np.inf)
+    expected = np.zeros_like(flat)
+    for model, record in np.ndindex(2, 7):
+        layers = network.views(gradients[model, record])
+        parts = layers if hidden else (layers[0][:, :-1], layers[0][:, -1:])
+        parts = [part * min(1, code.clip_norm / np.linalg.norm(part)) for part in parts]
+        whole = parts if hidden else [np.concatenate(parts, axis=1)]
+        expected[model] += np.concatenate([part.ravel() for part in whole])
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)

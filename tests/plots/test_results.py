@@ -236,6 +236,14 @@ def test_plans_stand_on_their_curves(results):
     assert ax.get_title().startswith("claim $\\varepsilon$ > 1 at $\\delta$ = $10^{-5}$")
 
 
+def test_ranks_of_calibration_are_a_figure_of_their_own():
+    values = {name: (np.arange(40) + 0.5) / 40 for name in ("fnr", "fpr", "epsilon")}
+    found = ba.calibration.SBC(values, dict.fromkeys(values, 0.9), 40, 100, 1)
+    figure = ba.plots.sbc(found)
+    assert isinstance(figure, Figure) and plt.get_fignums() == []
+    assert [ax.get_title() for ax in figure.axes] == list(values)
+
+
 # -- Fano ------------------------------------------------------------------------------------------
 
 
@@ -265,7 +273,7 @@ def test_fano_curves_follow_the_bounds_and_the_attack(results):
     assert labels(ax) == ["pure DP, exact", "measured, 95 % confidence"]
     assert ax.get_ylim()[0] >= 1e-4
     segments = ax.containers[0].lines[2][0].get_segments()
-    low, high = played[2].success_interval()
+    low, high = played[2].interval()
     np.testing.assert_allclose(segments[2][:, 1], (np.array([low, high]) - 0.1) / 0.9)
 
 
@@ -295,6 +303,7 @@ def test_errors_name_the_rule_and_leave_no_figure(results):
         (TypeError, "lines must be Intervals", lambda: plots.forest([3])),
         (ValueError, "at least one line", lambda: plots.forest([])),
         (ValueError, "labels must name 6 rows, got 1", lambda: plots.forest(r.lines, labels=["a"])),
+        (TypeError, "result must be an SBC, got int", lambda: plots.sbc(3)),
         (TypeError, "diagnosis must be a Diagnosis", lambda: plots.diagnostics(3)),
     ]  # fmt: skip
     for error, match, call in cases:

@@ -86,10 +86,15 @@ def test_mu_is_claimed_for_the_location_model_alone(scores, tree):
 
 
 def test_the_band_of_dependent_rows_is_not_called_guaranteed():
-    dt = ba.sampling.conjugate_scores(simulated(models=10), "location")
-    curve = ba.tradeoff_posterior(dt)
+    scores = simulated(models=40)
+    curve = ba.tradeoff_posterior(ba.sampling.conjugate_scores(scores, "location"))
     assert not curve.rows_independent
-    assert "guaranteed" not in str(curve)
+    assert "guaranteed band" not in str(curve)
+    measure = ba.Epsilon(1e-5, "member")
+    betting = ba.threshold_bound(scores, measure, strategy="split", method="betting")
+    last = curve.estimates[-1]
+    assert last.basis == "guaranteed under any dependence within a model: at least"
+    assert last.lower == betting.lower
 
 
 def test_student_with_shifts_has_the_declared_fpr_at_its_thresholds():

@@ -173,7 +173,12 @@ BAD = {
         ValueError,
         "two values",
     ),
-    "logit": (lambda: simulated(n=50), {"transform": "logit"}, ValueError, r"inside \(0, 1\)"),
+    "logit": (
+        lambda: simulated(n=50),
+        {"transform": "logit"},
+        ValueError,
+        "transform must be 'identity'",
+    ),
     "shift": (lambda: simulated(n=50), {"shifts": ("model",)}, ValueError, "shift by model"),
     "text": (lambda: simulated(n=50), {"shifts": "model"}, TypeError, "sequence"),
     "support": (lambda: simulated(n=50), {"support": 0}, ValueError, "support"),
