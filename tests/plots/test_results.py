@@ -308,7 +308,7 @@ def test_fano_curves_follow_the_bounds_and_the_attack(results):
     assert labels(ax) == ["pure DP, exact", "measured, 95 % confidence"]
     assert ax.get_ylim()[0] >= 1e-4
     segments = ax.containers[0].lines[2][0].get_segments()
-    low, high = played[2].success_interval()
+    low, high = played[2].interval()
     np.testing.assert_allclose(segments[2][:, 1], (np.array([low, high]) - 0.1) / 0.9)
 
 
