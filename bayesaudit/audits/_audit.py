@@ -349,7 +349,8 @@ class Audit:
         Parameters
         ----------
         delta : array_like of float, optional
-            Rising values in [0, 1]; by default a geometric grid and the audit's own.
+            Rising values in [0, 1]; by default a grid that shows where the curve falls, and the
+            audit's own.
 
         Returns
         -------
