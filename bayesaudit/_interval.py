@@ -50,6 +50,12 @@ class Interval(Result):
     def __iter__(self):
         return iter((self.lower, self.upper))
 
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> Any:
+        return (self.lower, self.upper)[index]
+
     def __str__(self) -> str:
         many = getattr(self.lower, "shape", ())
         ends = f" of {math.prod(many)} tallies" if many else ""

@@ -58,20 +58,23 @@ def crossed_own(counts, *, guess, member, model, challenge):
 
 
 def pooled_attacks(counts):
-    """Two attacks on the same models, shape (2, n_models); their locations share a centre."""
-    attacks = ["loss", "lira"]
-    with pm.Model(coords={"attack": attacks, **coords(counts)}) as model:
+    """Two attacks, each on every other model; their locations share a centre."""
+    of_attack = np.arange(counts.shape[-1]) % 2
+    with pm.Model(coords={"attack": ["loss", "lira"], **coords(counts)}) as model:
         for side, errors, trials in SIDES:
-            k, n = getattr(counts, errors), getattr(counts, trials)
             centre = pm.Normal(f"centre_{side}", 0, 1.5)
             z = pm.Normal(f"attack_{side}", dims="attack")
             location = centre + pm.HalfNormal(f"between_{side}", 0.5) * z
             scale = pm.HalfNormal(f"scale_{side}", 1.0)
-            rate, _ = population_rate(location, pt.repeat(scale, 2))
-            pm.Deterministic(side, rate, dims="attack")
+            pm.Deterministic(side, population_rate(location, scale).rate, dims="attack")
             effect = scale * pm.Normal(f"effect_{side}", dims="model")
-            p = pm.math.invlogit(location[:, None] + effect[None, :])
-            pm.Binomial(errors, n, p, observed=k, dims=("attack", "model"))
+            pm.Binomial(
+                errors,
+                getattr(counts, trials),
+                pm.math.invlogit(location[of_attack] + effect),
+                observed=getattr(counts, errors),
+                dims="model",
+            )
     return model
 
 

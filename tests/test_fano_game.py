@@ -11,7 +11,7 @@ def test_play_agrees_with_the_exact_adversary():
         channel = rng.dirichlet(np.ones(6), size=4)
         prior = rng.dirichlet(np.ones(4))
         game = fano.simulate_game(channel, prior, n_trials=20_000, rng=rng)
-        low, high = game.success_interval(0.9999)
+        low, high = game.interval(0.9999)
         assert low <= game.bayes_success <= high
         assert game.bayes_success == pytest.approx((prior[:, None] * channel).max(0).sum())
         assert game.information == pytest.approx(fano.channel_information(channel, prior))
@@ -23,7 +23,7 @@ def test_play_agrees_with_the_exact_adversary():
 def test_gaussian_channel_is_played_by_its_likelihood():
     channel = fano.SimplexGaussian(3.0, 10)
     game = fano.simulate_game(channel, n_trials=20_000, rng=np.random.default_rng(8))
-    low, high = game.success_interval(0.9999)
+    low, high = game.interval(0.9999)
     assert low <= channel.success() <= high
     assert game.bayes_success is None and game.information is None
     skewed = fano.simulate_game(
@@ -41,11 +41,11 @@ def test_same_seed_same_game():
 
 
 def test_success_interval_is_clopper_pearson():
-    game = fano.GameResult(37, 100, 0.25, None, None)
+    game = fano.GameResult(37, 100, 0.25)
     right = stats.binomtest(37, 100).proportion_ci(0.95, method="exact")
-    assert game.success_interval() == pytest.approx((right.low, right.high), rel=1e-12)
-    assert fano.GameResult(0, 9, 0.25, None, None).success_interval()[0] == 0.0
-    assert fano.GameResult(9, 9, 0.25, None, None).success_interval()[1] == 1.0
+    assert tuple(game.interval()) == pytest.approx((right.low, right.high), rel=1e-12)
+    assert fano.GameResult(0, 9, 0.25).interval()[0] == 0.0
+    assert fano.GameResult(9, 9, 0.25).interval()[1] == 1.0
     assert game.advantage == pytest.approx(0.16)
     assert game.to_dict()["success"] == 0.37
 
@@ -83,7 +83,7 @@ def test_many_games_cover_the_exact_success():
     for _ in range(400):
         channel = rng.dirichlet(np.ones(5), size=4)
         game = fano.simulate_game(channel, n_trials=500, rng=rng)
-        low, high = game.success_interval(0.95)
+        low, high = game.interval(0.95)
         inside.append(low <= game.bayes_success <= high)
     # Clopper-Pearson covers 95 % at least: 400 trials leave 3 standard errors of 1.1 % each
     assert np.mean(inside) >= 0.95 - 0.033

@@ -4,7 +4,8 @@ from reference import cases, close, ids, peers
 from scipy import special, stats
 
 import bayesaudit as ba
-from bayesaudit.intervals import METHODS, proportion_interval
+from bayesaudit.intervals import METHODS
+from bayesaudit.proportions import proportion_interval
 
 COUNTS = [case for case in cases("counts") if "rectangle_by_tail_per_rate" in case["right"]]
 # The others are Beta quantiles, tested with the rates.

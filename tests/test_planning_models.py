@@ -1,5 +1,6 @@
 """Planning in models: the betting bound's assurance, at a correlation and at the worst."""
 
+import json
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ import bayesaudit as ba
 from bayesaudit.calibration import plan
 from bayesaudit.calibration._models import betting_assurance
 from bayesaudit.calibration._strength import Pilot, Rates
+from bayesaudit.cli import main
 
 MEMBER = ba.Epsilon(1e-5, "member")
 
@@ -64,6 +66,23 @@ def test_a_pilot_averages_over_its_posterior():
         counts = simulate(rng, 60, 10, 0.05, rates=rates)
         shares.append(ba.betting_bound(counts, MEMBER).lower > 0.5)
     assert found == pytest.approx(np.mean(shares), abs=4 * math.sqrt(0.25 / 150))
+
+
+def test_the_plan_command_sets_betting_beside_the_others(capsys, tmp_path):
+    words = ["plan", "--claim", "0.5", "--fnr", "0.35", "--fpr", "0.25", "--per-model", "20"]
+    assert main([*words, "--icc", "0.1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]["methods"]
+    right = plan(0.5, fnr=0.35, fpr=0.25, method="betting", per_model=20, icc=0.1)
+    assert found["betting"]["n_models"] == right.n_models
+    assert found["betting"]["n_models_any"] == right.n_models_any
+    assert found["betting"]["ceiling_any_bound"] == ba.betting_ceiling(right.n_models, 0.9, 1e-5)
+    picture = tmp_path / "plan.png"
+    words += ["--icc", "0.1", "--n", "840", "--method", "betting", "--plot", str(picture)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "guaranteed under any dependence within a model" in printed
+    assert "42 models show at most epsilon" in printed and picture.exists()
+    assert "guaranteed if trials are independent" in printed
 
 
 def test_refuses_what_no_number_of_models_shows():

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from bayesaudit._checks import check_number
 from bayesaudit.audits._audit import Audit
+from bayesaudit.audits._challenges import Trials, trials_of
 from bayesaudit.audits._counts import cautious, confidence_lines, posterior_lines
 from bayesaudit.audits._line import BETA_BINOMIAL, EXACT_POSTERIOR, UNIFORM_ICC, Line
 from bayesaudit.audits._notes import collected, looks_note, no_model_note, once
@@ -147,17 +148,23 @@ def _audit_threshold(
 ) -> Audit:
     """Audit counts, or scores at a declared threshold."""
     if attack.kind != "scores":
-        return _audit_counts(attack.data, attack, question, notes)
+        trials = trials_of(attack.trials)
+        return _audit_counts(attack.data, attack, question, notes, trials)
     value = check_number(threshold, "threshold")
     cut = -value if attack.lower_is_member else value
     data = attack.data
     counts = data.counts_by_model(cut) if attack.per_model else data.counts(cut)
+    trials = trials_of(data, cut)
     chosen = {"strategy": "fixed", "value": value, "is_bound": True}
-    return replace(_audit_counts(counts, attack, question, notes), threshold=chosen)
+    return replace(_audit_counts(counts, attack, question, notes, trials), threshold=chosen)
 
 
 def _audit_counts(
-    counts: AttackCounts, attack: Attack, question: Question, notes: list[str]
+    counts: AttackCounts,
+    attack: Attack,
+    question: Question,
+    notes: list[str],
+    trials: Trials | None = None,
 ) -> Audit:
     per_model = attack.per_model
     if question.icc_prior is not None and not per_model:
@@ -167,9 +174,15 @@ def _audit_counts(
     if counts.shape and counts.axis is None and not per_model:
         notes.append(AXIS_UNKNOWN.format(n=counts.shape[0]))
     pooled = counts.pooled() if per_model else counts
+    challenges = None
+    if trials is not None:
+        from bayesaudit.audits._challenges import challenges_of
+
+        challenges = challenges_of(trials)
+    shared = trials if challenges is not None else None
     lines: list[Line] = []
     for delta in question.delta:
-        lines += _lines(counts, pooled, per_model, delta, question, notes)
+        lines += _lines(counts, pooled, per_model, delta, question, notes, shared)
     notes += looks_note(question, per_model=per_model)
     kind = "counts per model" if per_model and attack.kind == "counts" else attack.kind
     source = attack.source if attack.source == "arguments" else f"{attack.source} ({kind})"
@@ -177,7 +190,8 @@ def _audit_counts(
     if per_model:
         from bayesaudit.audits._dependence import dependence_of
 
-        dependence = dependence_of(counts, question.measure(question.delta[0]), question)
+        measure = question.measure(question.delta[0])
+        dependence = dependence_of(counts, measure, question, challenges)
     return Audit(
         kind="counts",
         lines=tuple(lines),
@@ -192,6 +206,7 @@ def _audit_counts(
             **question.inputs(),
         },
         dependence=dependence,
+        trials=trials,
         curve_of=None if pooled.shape else partial(_counts_curve, pooled, question),
     )
 
@@ -203,6 +218,7 @@ def _lines(
     delta: float,
     question: Question,
     notes: list[str],
+    shared: Trials | None,
 ) -> list[Line]:
     """Return the lines at one delta, in the order of the table."""
     if_ = ", if all trials are independent" if per_model else ""
@@ -213,13 +229,19 @@ def _lines(
     from bayesaudit.audits._dependence import (
         clustered_lines,
         dependent_lines,
-        only_if_independent,
+        promised_by_model,
     )
 
-    within = [replace(line, promise=only_if_independent(line.promise)) for line in bounds]
+    crossed = []
+    if shared is not None:
+        from bayesaudit.audits._challenges import crossed_line
+
+        crossed = [crossed_line(shared, delta, question)]
+    within = [replace(line, promise=promised_by_model(line.promise, counts)) for line in bounds]
     return [
         *lines,
         *dependent_lines(counts, delta, question),
+        *crossed,
         *clustered_lines(counts, delta, question),
         *within,
     ]
@@ -290,7 +312,8 @@ def _audit_split(
     counts = bound.counts
     if attack.per_model:
         counts = bound.rows.counts_by_model(bound.threshold)
-    found = _audit_counts(counts, attack, question, notes)
+    trials = trials_of(bound.rows, bound.threshold)
+    found = _audit_counts(counts, attack, question, notes, trials)
     lines = []
     for line in found.lines:
         if line.method == EXACT_POSTERIOR:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayesaudit._plain import envelope
 from bayesaudit.audits import _json, _text
-from bayesaudit.audits._counts import same_ends
-from bayesaudit.audits._line import BETA_BINOMIAL, EXACT_POSTERIOR, MEMBER, Line
+from bayesaudit.audits._counts import one_trial_each, same_ends
+from bayesaudit.audits._line import BETA_BINOMIAL, CROSSED, EXACT_POSTERIOR, MEMBER, Line
 from bayesaudit.audits._question import Question
 from bayesaudit.counts import AttackCounts
 
@@ -63,6 +63,8 @@ class Audit:
         Why there is no posterior, where there is none.
     draws : Sampled or None
         Draws and the verdicts on them, after `sample`.
+    trials : mapping or None
+        The columns guess, member, model and challenge, where the rows had them all.
     curve_of : callable or None
         From values of delta to the curve of `curve`; ``None`` where there is none.
     """
@@ -81,6 +83,7 @@ class Audit:
     roc: Mapping[str, Any] | None = None
     no_posterior: str | None = None
     draws: "Sampled | None" = None
+    trials: Mapping[str, Any] | None = field(default=None, repr=False)
     curve_of: Any = field(default=None, repr=False)
 
     # -- what was asked --------------------------------------------------------------------------
@@ -177,7 +180,9 @@ class Audit:
         Line or None
             ``None`` if no line is: scores with an optimistic threshold, say.
         """
-        names = BY_MODEL if self.is_per_model else QUOTED
+        names = QUOTED
+        if self.is_per_model and not one_trial_each(self.counts):
+            names = BY_MODEL
         for name in names:
             line = self.line(name, delta)
             if line is not None and line.is_guaranteed:
@@ -223,7 +228,8 @@ class Audit:
                 f"With confidence {confidence} {leak} at delta {delta:g}, if rows are independent."
             )
         if self.is_per_model:
-            return self._dependent_conclusion(self.line(BETA_BINOMIAL, delta), delta, bound)
+            line = self.line(self.dependence.recommended, delta) or self.line(BETA_BINOMIAL, delta)
+            return self._dependent_conclusion(line, delta, bound)
         shown = self.line(MEMBER, delta) or self.line(EXACT_POSTERIOR, delta)
         text = _interval_sentence("Given these counts, ", shown, self.prob)
         return f"{text}; with confidence {confidence} {leak} at delta {delta:g}."
@@ -234,8 +240,10 @@ class Audit:
                 "One trained model does not identify the correlation of its trials: the interval "
                 f"[{line.lower:.5f}, {line.upper:.5f}] at delta {delta:g} is prior-driven."
             )
-        start = "Allowing for dependence within a trained model, "
-        text = _interval_sentence(start, line, self.prob)
+        start = "Allowing for dependence within a trained model"
+        if line.method == CROSSED:
+            start += " and of one challenge across models"
+        text = _interval_sentence(f"{start}, ", line, self.prob)
         if bound is None:
             return f"{text} at delta {delta:g}."
         leak = (
@@ -260,8 +268,10 @@ class Audit:
         Parameters
         ----------
         model : str, optional
-            A PyMC model: "beta_binomial", "probit_normal", "independent", or
-            "package.module:function"; "beta_binomial" by default for counts per model.
+            A PyMC model: "beta_binomial", "probit_normal", "independent", "crossed" (for rows with
+            the columns model and challenge), or "package.module:function", which may name guess,
+            member, model and challenge among its arguments, too; "beta_binomial" by default for
+            counts per model.
         method : {"conjugate", "nuts"}, optional
             "conjugate" draws the Beta posteriors of independent trials directly, which is the
             default without a model.
@@ -301,6 +311,7 @@ class Audit:
                 f"got {self.n_tallies} tallies."
             )
         method = "nuts" if name is not None else method or "conjugate"
+        settings["trials"] = self.trials
         dt = draw(self.counts, self.is_per_model, self.question, name, method=method, **settings)
         if self.n_tallies is not None:
             options = {"prior": self.question.prior}
@@ -338,7 +349,8 @@ class Audit:
         Parameters
         ----------
         delta : array_like of float, optional
-            Rising values in [0, 1]; by default a geometric grid and the audit's own.
+            Rising values in [0, 1]; by default a grid that shows where the curve falls, and the
+            audit's own.
 
         Returns
         -------
@@ -401,6 +413,7 @@ class Audit:
 
 def _interval_sentence(start: str, line: Line, prob: float) -> str:
     least = "at least " if "lower_method" in line.summary else ""
+    least = "about " if line.method == CROSSED else least
     return (
         f"{start}epsilon-hat lies in [{line.lower:.5f}, {line.upper:.5f}] "
         f"with posterior probability {least}{prob:g}"

@@ -6,8 +6,10 @@ from typing import Any
 
 from bayesaudit._result import Result
 from bayesaudit._table import format_table
+from bayesaudit.audits._counts import one_trial_each
 from bayesaudit.audits._line import (
     BETA_BINOMIAL,
+    CROSSED,
     UNIFORM_ICC,
     Line,
     line_of_interval,
@@ -16,7 +18,16 @@ from bayesaudit.audits._line import (
 from bayesaudit.audits._question import ANYTIME, Question
 from bayesaudit.betting import anytime_models
 from bayesaudit.counts import AttackCounts
-from bayesaudit.dependence import ICC, TippingCurve, cluster_bootstrap, compare, icc, tipping_point
+from bayesaudit.dependence import (
+    ICC,
+    SharedChallenges,
+    TippingCurve,
+    cluster_bootstrap,
+    compare,
+    icc,
+    negative_icc,
+    tipping_point,
+)
 from bayesaudit.dependence.comparison import ModelComparison
 from bayesaudit.dependence.tipping import NOT_IDENTIFIED, ONE_RUN_AUDITS
 from bayesaudit.dependence.xbern import xbern_interval
@@ -25,7 +36,13 @@ from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import check_icc_prior
 
-__all__ = ["Dependence", "clustered_lines", "dependence_of", "dependent_lines"]
+__all__ = [
+    "Dependence",
+    "clustered_lines",
+    "dependence_of",
+    "dependent_lines",
+    "promised_by_model",
+]
 
 #: What to report from one training run, since its correlation is not identified.
 ONE_RUN = "one-run"
@@ -47,13 +64,16 @@ class Dependence(Result):
     icc : ICC
         The intra-model correlations, by side.
     recommended : str
-        The line of the audit to quote: "beta-binomial", or "one-run" for a single model.
+        The line of the audit to quote: "beta-binomial"; "crossed" where trials of a shared
+        challenge point err together; or "one-run" for a single model.
     message : str or None
         What a reader must know.
     comparison : ModelComparison or None
         Whether the independent model survives.
     tipping_point : TippingCurve or None
         For a single model: the interval at several correlations.
+    challenges : SharedChallenges or None
+        Whether trials of one challenge point err together across models, where models share them.
     """
 
     _omit = ("icc",)
@@ -64,6 +84,7 @@ class Dependence(Result):
     message: str | None
     comparison: ModelComparison | None
     tipping_point: TippingCurve | None
+    challenges: SharedChallenges | None = None
 
     @property
     def n_models(self) -> int:
@@ -118,6 +139,8 @@ class Dependence(Result):
                 for row in candidates
             ]
             lines += ["", format_table(("LOO by model", "elpd", "difference to the best"), rows)]
+        if self.challenges is not None:
+            lines += ["", f"{self.challenges.message}"]
         if self.message:
             lines += ["", self.message[:1].upper() + self.message[1:]]
         if self.recommended == ONE_RUN:
@@ -127,7 +150,12 @@ class Dependence(Result):
         return "\n".join(lines)
 
 
-def dependence_of(counts: AttackCounts, measure: Measure, question: Question) -> Dependence:
+def dependence_of(
+    counts: AttackCounts,
+    measure: Measure,
+    question: Question,
+    challenges: SharedChallenges | None = None,
+) -> Dependence:
     """Return what counts per model say of dependence within a model."""
     found = icc(counts, question.prob)
     if found.n_models < 2:
@@ -154,12 +182,17 @@ def dependence_of(counts: AttackCounts, measure: Measure, question: Question) ->
     if all(value != 0.0 for value in check_icc_prior(icc_prior).values()):
         comparison = compare(counts, prior=question.prior, icc_prior=icc_prior)
         message = message or comparison.sentence
+    alike = "" if challenges is not None else negative_icc(counts)
+    if alike:
+        message = f"{message} {alike[:1].upper() + alike[1:]}" if message else alike
+    crossed = challenges is not None and challenges.detected
     return Dependence(
         icc=found,
-        recommended=BETA_BINOMIAL,
+        recommended=CROSSED if crossed else BETA_BINOMIAL,
         message=message,
         comparison=comparison,
         tipping_point=None,
+        challenges=challenges,
     )
 
 
@@ -244,9 +277,9 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
         )
 
 
-def only_if_independent(promise: str) -> str:
-    """Return the promise of a line of independent trials, for trials that share a model."""
-    return promise.replace(
-        "guaranteed if trials are independent",
-        "guaranteed only if trials of a model are independent, too",
-    )
+def promised_by_model(promise: str, counts: AttackCounts) -> str:
+    """Return the promise of a line of independent trials, for trials that may share a model."""
+    words = "guaranteed only if trials of a model are independent, too"
+    if one_trial_each(counts):
+        words = "guaranteed: every model has one trial"
+    return promise.replace("guaranteed if trials are independent", words)

@@ -2,8 +2,11 @@
 
 import inspect
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesaudit.audits._line import DRAWS, Line, line_of_posterior
 from bayesaudit.audits._question import Question
@@ -79,7 +82,7 @@ def draw(
     from bayesaudit.models import build_model, load_builder
     from bayesaudit.sampling import sample
 
-    accept = settings.pop("target_accept", None)
+    accept, trials = settings.pop("target_accept", None), settings.pop("trials", None)
     if model is None:
         return sample(
             counts.pooled() if per_model else counts,
@@ -103,7 +106,9 @@ def draw(
     if accept is None:
         accept = CAREFUL if per_model and counts.shape[-1] == 1 else 0.9
     settings.pop("method", None)
-    dt = sample(build_model(builder, counts, **priors), target_accept=accept, **settings)
+    sampler = settings.get("sampler", "nutpie")
+    built = build_model(builder, counts, trials=trials, sampler=sampler, **priors)
+    dt = sample(built, target_accept=accept, **settings)
     dt.attrs["model"] = model
     return dt
 
@@ -142,25 +147,53 @@ def judge(
     diagnoses: dict[float, Diagnosis] = {}
     lines = []
     for delta in question.delta:
-        measure = question.measure(delta)
+        measure, groups = question.measure(delta), []
         draws = posterior(dt, measure)
-        if twin is not None:
-            checks[delta] = cross_check(draws, posterior(twin[0], measure, **twin[1]))
         diagnoses[delta] = diagnose(dt, measure, prob=question.prob)
-        summary = draws.to_dict(question.prob)
-        lines.append(
-            line_of_posterior(
-                draws,
-                delta,
-                question.prob,
-                question.claim,
-                method=DRAWS,
-                promise="credible, by Monte Carlo",
-                assumption="the model, and draws that pass their diagnostics",
-                summary={"mcse": summary["mcse"]},
-            )
-        )
+        if draws.shape:
+            groups, draws = list(_groups(draws, delta, question)), draws.maximum()
+        elif twin is not None:
+            checks[delta] = cross_check(draws, posterior(twin[0], measure, **twin[1]))
+        dims = f", the largest over {groups[0][0]}" if groups else ""
+        lines += [line for _, line in groups]
+        lines.append(_draws_line(draws, delta, question, DRAWS, dims))
     return Sampled(dt, checks, diagnoses), tuple(lines)
+
+
+def _draws_line(
+    draws: Any, delta: float, question: Question, method: str, what: str = "", **place: Any
+) -> Line:
+    return line_of_posterior(
+        draws,
+        delta,
+        question.prob,
+        question.claim,
+        method=method,
+        promise=f"credible, by Monte Carlo{what}",
+        assumption="the model, and draws that pass their diagnostics",
+        summary={"mcse": draws.to_dict(question.prob)["mcse"], **place},
+    )
+
+
+def _groups(draws: Any, delta: float, question: Question) -> Iterator[tuple[str, Line]]:
+    """Yield the dims and the line of every group of a model whose rates have named dims."""
+    import xarray as xr
+
+    dims = draws.tally_dims
+    names = [name for name in ("fnr", "fpr", "tpr", "tnr") if name in draws.dt["posterior"]]
+    rates = draws.dt["posterior"].dataset[names]
+    for index in np.ndindex(draws.shape):
+        at = dict(zip(dims, index, strict=True))
+        chosen = rates.isel({dim: i for dim, i in at.items() if dim in rates.dims}, drop=True)
+        tree = xr.DataTree.from_dict({"posterior": chosen})
+        labels = {
+            dim: str(rates[dim].values[i]) if dim in rates.coords else str(i)
+            for dim, i in at.items()
+        }
+        told = ", ".join(f"{dim} {label}" for dim, label in labels.items())
+        one = posterior(tree, draws.measure)
+        line = _draws_line(one, delta, question, f"{DRAWS}, {told}", **labels)
+        yield " and ".join(dims), line
 
 
 def one_tally(dt: "xr.DataTree", number: int, counts: AttackCounts) -> "xr.DataTree":

@@ -4,6 +4,7 @@ from typing import Any
 
 from bayesaudit.audits._line import (
     BETA_BINOMIAL,
+    CROSSED,
     DRAWS,
     EXACT_POSTERIOR,
     MEMBER,
@@ -56,12 +57,19 @@ def _epsilon(audit: Any, lines: dict[str, Line]) -> dict[str, Any]:
         if method in lines:
             found[place] = _credible(lines[method])
     confidence = {
-        method: _confidence(line) for method, line in lines.items() if line.statement != "credible"
+        method: _confidence(line)
+        for method, line in lines.items()
+        if line.statement != "credible" and method != CROSSED
     }
     if confidence:
         found["confidence"] = confidence
     if BETA_BINOMIAL in lines:
         found["dependent"] = _dependent(audit, lines)
+    if CROSSED in lines:
+        found["crossed"] = _confidence(lines[CROSSED])
+    groups = [line for method, line in lines.items() if method.startswith(f"{DRAWS}, ")]
+    if groups:
+        found["draws_by_group"] = [_credible(line) for line in groups]
     if DRAWS in lines:
         found["draws"] = _credible(lines[DRAWS])
         if audit.own_model is not None and BETA_BINOMIAL in lines:

@@ -10,6 +10,7 @@ from bayesaudit._result import Result
 
 __all__ = [
     "BETA_BINOMIAL",
+    "CROSSED",
     "DRAWS",
     "EXACT_POSTERIOR",
     "MEMBER",
@@ -25,6 +26,7 @@ EXACT_POSTERIOR = "exact posterior"
 MEMBER = "exact posterior, member"
 BETA_BINOMIAL = "beta-binomial"
 UNIFORM_ICC = "beta-binomial, uniform ICC prior"
+CROSSED = "crossed"
 DRAWS = "draws"
 
 Statement = Literal["credible", "confidence", "approximate", "not a bound"]

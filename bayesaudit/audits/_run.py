@@ -52,7 +52,7 @@ def audit_draws(
 
         source, draws = str(draws), load(draws)
     rates = draws["posterior"].dataset
-    if rates["fnr"].ndim > 2 or rates["fpr"].ndim > 2:
+    if "tally" in (*rates["fnr"].dims, *rates["fpr"].dims):
         raise ValueError(f"{source}: holds many tallies; diagnose them from Python, or sample one.")
     with collected() as notes:
         found = Audit(

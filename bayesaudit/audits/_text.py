@@ -86,12 +86,12 @@ def _table_of_draws(audit: Any, lines: list[Line], delta: float | None) -> Table
     """Return the posteriors alone, with the Monte Carlo errors of the draws."""
     rows = []
     for line in lines:
-        if line.method not in (EXACT_POSTERIOR, BETA_BINOMIAL, DRAWS):
+        groups = line.method.startswith(DRAWS)
+        if not groups and line.method not in (EXACT_POSTERIOR, BETA_BINOMIAL):
             continue
         values = {"lower": line.lower, "upper": line.upper, **line.summary}
         promise = {
-            EXACT_POSTERIOR: "credible, by quadrature"
-            + (", if all trials are independent" if audit.dependence is not None else ""),
+            EXACT_POSTERIOR: "credible, by quadrature" + _not_the_model(audit),
             BETA_BINOMIAL: "credible, "
             + ("prior-driven" if line.guarantee == "prior-driven" else "by quadrature")
             + ", trials of a model dependent",
@@ -101,6 +101,14 @@ def _table_of_draws(audit: Any, lines: list[Line], delta: float | None) -> Table
             errors = [_number(line.summary["mcse"][name]) for name in SUMMARY]
             rows.append(("  their error", *errors, "Monte Carlo standard error"))
     return (f"epsilon at delta {delta:g}", *SUMMARY, f"{100 * audit.prob:g} % interval"), rows
+
+
+def _not_the_model(audit: Any) -> str:
+    """Return what the exact posterior assumes, where the draws are of a model of one's own."""
+    if audit.own_model is not None:
+        prior = _shown_prior(audit.inputs["prior"])
+        return f", all trials independent, prior {prior}: not {audit.own_model}"
+    return ", if all trials are independent" if audit.dependence is not None else ""
 
 
 def _table_of_tallies(audit: Any) -> Table:

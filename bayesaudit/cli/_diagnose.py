@@ -13,7 +13,8 @@ examples:
   bayesaudit diagnose run.nc --delta 1e-5
   bayesaudit diagnose run.nc --figures pictures --json
 
-exit status: 0 done; 1 with --strict, if a check failed; 2 a usage or data error
+exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or
+data error
 """
 
 
@@ -43,7 +44,7 @@ def add_parser(commands: Any, summary: str) -> None:
     parser.add_argument("--figures", metavar="DIR", help="write figures as PNG to this directory")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 if a check or diagnostic failed"
+        "--strict", action="store_true", help="exit with 1 if a check failed; a caution is none"
     )
     parser.set_defaults(run=run)
 

@@ -49,7 +49,8 @@ def add_parser(commands: Any, summary: str) -> None:
         "--method",
         default="posterior",
         help="how the lower end is found: posterior (default), two-direction, "
-        "exact-unconditional (slow), clopper-pearson or another classical method",
+        "exact-unconditional (slow), clopper-pearson or another classical method, or betting (in "
+        "models; guaranteed under any dependence within a model)",
     )
     parser.add_argument("--prior", default="jeffreys", choices=("jeffreys", "uniform"))
     parser.add_argument(
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     design = {"n": args.n, "target": args.assurance, "per_model": args.per_model, "icc": args.icc}
     chosen = plan(args.claim, method=args.method, **question, **design)
     plans, refused = {args.method: chosen}, {}
-    for method in COMPARED:
+    by_model = ("betting",) if args.per_model > 1 else ()
+    for method in (*COMPARED, *by_model):
         if method not in plans:
             try:
                 plans[method] = plan(args.claim, method=method, **question, **design)
@@ -83,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
     warnings = []
     if args.icc > 0 and args.per_model > 1:
         warnings.append(
-            "dependent trials: the plan supposes an analysis that allows for the dependence, with "
-            f"the intra-model correlation {args.icc:g} known."
+            "dependent trials: but for betting the plan supposes an analysis that allows for the "
+            f"dependence, with the intra-model correlation {args.icc:g} known."
         )
     if args.per_model > 1 and args.icc == 0:
         warnings.append("several trials a model with --icc 0: their independence is an assumption.")
@@ -109,6 +111,8 @@ def _pilot(path: str) -> Any:
 
 
 def _document(args, chosen, plans, refused, warnings, envelope) -> dict:
+    from bayesaudit.betting import betting_ceiling
+
     echoed = ("claim", "delta", "prob", "target", "method", "per_model", "icc", "strength")
     whole = chosen.to_dict()
     inputs = {name: whole[name] for name in echoed} | {"n": args.n, "prior": args.prior}
@@ -117,6 +121,12 @@ def _document(args, chosen, plans, refused, warnings, envelope) -> dict:
         name: {key: getattr(found, key) for key in ("n", "n_models", "assurance", "ceiling")}
         for name, found in plans.items()
     }
+    if "betting" in plans:
+        found = plans["betting"]
+        results["methods"]["betting"] |= {
+            "n_models_any": found.n_models_any,
+            "ceiling_any_bound": betting_ceiling(found.n_models, args.prob, args.delta),
+        }
     results["methods"] |= {
         name: {"n": None, "n_models": None, "assurance": None, "ceiling": None, "reason": reason}
         for name, reason in refused.items()
@@ -145,7 +155,11 @@ def _print(args, chosen, plans, refused) -> None:
         "two-direction": "credible, near nominal",
         "exact-unconditional": "confidence, guaranteed",
         "clopper-pearson": "confidence, guaranteed",
+        "betting": "confidence, guaranteed under any dependence within a model",
     }
+    if args.per_model > 1:
+        for name in ("exact-unconditional", "clopper-pearson"):
+            promises[name] += " if trials are independent"
     rows = [
         (
             name,
@@ -166,6 +180,24 @@ def _print(args, chosen, plans, refused) -> None:
         f"level {(1 + args.prob) / 2:.4g} exceeds epsilon {args.claim:g} with probability "
         f"{chosen.assurance:.3f}; no attack could show more than {chosen.ceiling:.4f} with them."
     )
+    if "betting" in plans:
+        _print_models(args, plans["betting"])
+
+
+def _print_models(args, found) -> None:
+    """Print what a plan in models says beyond the table."""
+    from bayesaudit.betting import betting_ceiling
+
+    if found.n_models_any is not None:
+        print(
+            f"Under the least favourable dependence within a model betting takes "
+            f"{found.n_models_any} models, however many trials each has."
+        )
+    top = betting_ceiling(found.n_models, args.prob, args.delta)
+    print(
+        f"{found.n_models} models show at most epsilon {top:.4f} by any bound that holds under any "
+        "dependence."
+    )
 
 
 def _draw(args, question, plans) -> None:
@@ -175,6 +207,7 @@ def _draw(args, question, plans) -> None:
     from bayesaudit import plots
     from bayesaudit.calibration import assurance_curve
 
+    plans = {name: found for name, found in plans.items() if name != "betting"}
     sizes = [found.n_effective for found in plans.values()]
     grid = np.unique(np.geomspace(max(2, min(sizes) / 8), max(sizes) * 2, 48).astype(int))
     curves = {

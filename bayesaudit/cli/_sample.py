@@ -28,7 +28,8 @@ examples:
   bayesaudit sample per_model.csv --model mypackage.models:logit_normal --seed 1
   bayesaudit sample scores.csv --model location --delta 1e-5 --seed 1
 
-exit status: 0 done; 1 with --strict, if a check failed; 2 a usage or data error
+exit status: 0 done; 1 with --strict, if a check failed (a caution is none); 2 a usage or
+data error
 """
 
 
@@ -55,9 +56,11 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument(
         "--model",
         metavar="NAME",
-        help="PyMC model: beta_binomial, probit_normal, independent, or package.module:function, a "
-        "function (counts, **priors) that returns a pm.Model with population rates fnr and fpr "
-        "(default: beta_binomial for data with a model column); or a model of scores (below)",
+        help="PyMC model: beta_binomial, probit_normal, independent, crossed (rows with columns "
+        "model and challenge), or package.module:function, a function (counts, **priors) that "
+        "returns a pm.Model with population rates fnr and fpr, and may take the trials as guess, "
+        "member, model and challenge (default: beta_binomial for data with a model column); or a "
+        "model of scores (below)",
     )
     group.add_argument(
         "--draws", type=int, default=2000, metavar="N", help="draws of every chain (default 2000)"
@@ -88,7 +91,7 @@ def add_parser(commands: Any, summary: str) -> None:
     add_score_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--strict", action="store_true", help="exit with 1 if a check or diagnostic failed"
+        "--strict", action="store_true", help="exit with 1 if a check failed; a caution is none"
     )
     parser.set_defaults(run=run)
 

@@ -72,7 +72,7 @@ def run_scores(args: argparse.Namespace) -> int:
         raise ValueError(f"--model {args.model} takes --method nuts, got conjugate.")
     if args.file is None:
         raise ValueError(f"--model {args.model} needs a file of scores.")
-    from bayesaudit.audits import audit_scores
+    from bayesaudit.audits.score_model import audit_scores
     from bayesaudit.reading import read_file
 
     attack = read_file(args.file, prefer="scores", **columns_of(args))

@@ -100,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from bayesaudit import games
-    from bayesaudit.games.runs import write_atomically
+    from bayesaudit._files import write_atomically
 
     if args.experiment == 1 and args.per_model not in (None, 1):
         raise ValueError(

@@ -5,13 +5,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from bayesaudit._checks import check_integers, check_nonnegative, check_prob
+from bayesaudit._interval import Interval
 from bayesaudit._result import Result
 from bayesaudit.fano._prior import as_prior, check_categories
 from bayesaudit.fano._solver import phi
 from bayesaudit.fano.gaussian import gaussian_success
+from bayesaudit.proportions import proportion_interval
 
 __all__ = [
     "Channel",
@@ -87,8 +88,8 @@ class GameResult(Result):
     n_correct: int
     n_trials: int
     base_success: float
-    bayes_success: float | None
-    information: float | None
+    bayes_success: float | None = None
+    information: float | None = None
 
     _also = ("success", "advantage")
 
@@ -104,13 +105,17 @@ class GameResult(Result):
             return 0.0
         return (self.success - self.base_success) / (1.0 - self.base_success)
 
-    def success_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Return the two-sided Clopper-Pearson confidence interval of the success."""
-        tail = 0.5 * (1.0 - check_prob(confidence_level, "confidence_level"))
-        k, n = self.n_correct, self.n_trials
-        low = float(special.betaincinv(k, n - k + 1, tail)) if k else 0.0
-        high = float(special.betainccinv(k + 1, n - k, tail)) if k < n else 1.0
-        return low, high
+    def interval(self, prob: float = 0.95) -> Interval:
+        """Return the Clopper–Pearson confidence interval of the success (guaranteed).
+
+        Parameters
+        ----------
+        prob : float
+            Confidence in (0, 1); each end errs by (1 − prob)/2.
+        """
+        tail = (1 - check_prob(prob)) / 2
+        lower, upper = proportion_interval(self.n_correct, self.n_trials, tail)
+        return Interval(lower, upper, prob, "eti", "confidence", "clopper-pearson", "guaranteed")
 
 
 def _check_channel(
@@ -226,7 +231,7 @@ def simulate_game(
     >>> game = simulate_game(
     ...     randomized_response(2.0, categories=4), n_trials=2000, rng=np.random.default_rng(1)
     ... )
-    >>> low, high = game.success_interval(0.999)
+    >>> low, high = game.interval(0.999)
     >>> low <= game.bayes_success <= high
     True
     """

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesaudit._checks import check_integers, check_prob
-from bayesaudit._result import Result
+from bayesaudit._checks import check_integers
+from bayesaudit.fano import GameResult
 from bayesaudit.games._game import Game, attack_scores, checked_seed, play, run_options
 from bayesaudit.games.protocols import Adversary, Mechanism, Population
 from bayesaudit.games.runs import Progress
@@ -17,14 +17,16 @@ from bayesaudit.scores import AttackScores
 __all__ = ["ReconstructionResult", "reconstruction_game"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReconstructionResult(Result):
-    """What a reconstruction game produced.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReconstructionResult(GameResult):
+    """What a reconstruction game produced: an outcome of Fano's game, and what it was made of.
 
     Parameters
     ----------
     n_trials, n_correct : int
         Models trained, secrets guessed.
+    base_success : float
+        Success of the best guess without the output, the largest prior probability.
     prior : tuple of float
         Probability of each candidate.
     secret, guess : ndarray of int, shape (n_trials,)
@@ -35,49 +37,13 @@ class ReconstructionResult(Result):
         The relation the mechanism's claim speaks of.
     """
 
-    n_trials: int
-    n_correct: int
     prior: tuple[float, ...]
     secret: NDArray[np.int64] = field(repr=False)
     guess: NDArray[np.int64] = field(repr=False)
     scores: AttackScores = field(repr=False)
     neighboring_relation: str | None
 
-    _omit = ("secret", "guess", "scores")
-    _also = ("success", "baseline", "advantage")
-
-    @property
-    def success(self) -> float:
-        """Share of secrets guessed."""
-        return self.n_correct / self.n_trials
-
-    @property
-    def baseline(self) -> float:
-        """Success of the best guess without the output, the largest prior probability."""
-        return max(self.prior)
-
-    @property
-    def advantage(self) -> float:
-        """(success - baseline) / (1 - baseline); 0 where the prior leaves nothing to learn."""
-        if self.baseline >= 1:
-            return 0.0
-        return (self.success - self.baseline) / (1 - self.baseline)
-
-    def interval(self, prob: float = 0.95) -> tuple[float, float]:
-        """Return the Clopper-Pearson confidence interval of the success probability.
-
-        Parameters
-        ----------
-        prob : float
-            Confidence in (0, 1); each end errs by (1 - prob)/2.
-        """
-        from scipy.special import betainccinv, betaincinv
-
-        tail = (1 - check_prob(prob)) / 2
-        n, k = self.n_trials, self.n_correct
-        lower = float(betaincinv(k, n - k + 1, tail)) if k > 0 else 0.0
-        upper = float(betainccinv(k + 1, n - k, tail)) if k < n else 1.0
-        return lower, upper
+    _omit = ("secret", "guess", "scores", "bayes_success", "information")
 
 
 def reconstruction_game(
@@ -134,7 +100,7 @@ def reconstruction_game(
     ...     n_trials=100,
     ...     random_seed=1,
     ... )
-    >>> result.success > 0.8, result.baseline
+    >>> result.success > 0.8, result.base_success
     (True, 0.25)
     """
     weights = np.asarray(prior, dtype=float)
@@ -163,6 +129,7 @@ def reconstruction_game(
     return ReconstructionResult(
         n_trials=n_trials,
         n_correct=int((guess == secret).sum()),
+        base_success=max(weights.tolist()),
         prior=tuple(weights.tolist()),
         secret=secret,
         guess=guess,

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -23,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit._checks import DataError, check_integers
+from bayesaudit._files import write_atomically
 
-__all__ = ["describe", "run_shards", "write_atomically"]
+__all__ = ["describe", "run_shards"]
 
 Task = Callable[[int, int], dict[str, NDArray]]
 Progress = Callable[[int, int], None]
@@ -61,31 +61,6 @@ def describe(value: Any) -> Any:
         return {"type": type(value).__qualname__, **described}
     name = getattr(value, "__qualname__", type(value).__qualname__)
     return f"{getattr(value, '__module__', type(value).__module__)}.{name}"
-
-
-def write_atomically(path: Path, write: Callable[[Any], None]) -> None:
-    """Write a binary file under a temporary name in its directory, then rename it into place.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file to create or replace.
-    write : callable
-        ``write(file)`` writes the content.
-    """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _machine() -> dict[str, Any]:

@@ -1,16 +1,12 @@
 """Root searches of the exact engine: quantiles by safeguarded Newton, and the shortest interval."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit.measures import Measure
 from bayesaudit.rates import IndependentRates
-
-if TYPE_CHECKING:
-    from bayesaudit.posteriors.exact import ExactPosterior
 
 __all__ = ["first_guess", "shortest", "solve"]
 
@@ -129,21 +125,23 @@ def _inside(low: Array, high: Array, scale: Array) -> Array:
     return np.where(np.isneginf(low) & np.isposinf(high), 0.0, middle)
 
 
-def shortest(post: "ExactPosterior", prob: float) -> tuple[Array, Array]:
+def shortest(
+    quantile: Callable[[Array, Array], Array], shape: tuple[int, ...], prob: float
+) -> tuple[Array, Array]:
     """Return the shortest interval of mass `prob` (the HDI where the density has one mode).
 
     The lower tail p in [0, 1 − prob] is searched: first a grid, since an atom or a fold can make
-    more than one dip, then ever finer grids around the best.
+    more than one dip, then ever finer grids around the best. ``quantile(p, 1 − p)`` takes arrays
+    whose last axes are the tallies, of the given shape.
     """
-    shape = post.shape
     low = np.zeros(shape)
     high = np.full(shape, 1 - prob)
     fraction = np.linspace(0.0, 1.0, 13).reshape(-1, *[1] * len(shape))
     for _ in range(12):
         p = np.minimum(low + (high - low) * fraction, 1 - prob)
-        left = post._quantile(p, 1 - p)
+        left = quantile(p, 1 - p)
         tail = np.maximum((1 - prob) - p, 0.0)
-        right = post._quantile(1 - tail, tail)
+        right = quantile(1 - tail, tail)
         with np.errstate(invalid="ignore"):
             width = np.where(np.isfinite(right) & np.isfinite(left), right - left, np.inf)
         best = np.argmin(width, axis=0)[None]

@@ -151,7 +151,7 @@ class ExactPosterior(Posterior):
         return lower, upper
 
     def _shortest(self, prob: float) -> tuple[Array, Array]:
-        return shortest(self, prob)
+        return shortest(self._quantile, self.shape, prob)
 
     # -- how arrays are served -------------------------------------------------------------------
 

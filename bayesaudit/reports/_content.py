@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesaudit._result import shown
 from bayesaudit._version import __version__
-from bayesaudit.audits import Audit, Line
+from bayesaudit.audits import BETA_BINOMIAL, DRAWS, EXACT_POSTERIOR, Audit, Line
 from bayesaudit.measures import Epsilon
 
 __all__ = ["content"]
@@ -76,10 +76,11 @@ def claim_sentences(audit: Audit) -> list[str]:
                 f"{where} is not refuted: {bound.method} shows at least {bound.lower:.4f}, which "
                 "does not mean that the claim is true"
             )
+        names = (BETA_BINOMIAL, DRAWS) if audit.is_per_model else (EXACT_POSTERIOR, DRAWS)
         above = [
             f"P(epsilon-hat > {audit.claim:g} | data) = {line.prob_above:.4g} by {line.method}"
             for line in audit.lines
-            if line.delta == delta and line.prob_above is not None
+            if line.delta == delta and line.method in names
         ]
         sentences.append("; ".join([text, *above]) + ".")
     return sentences

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesaudit._checks import check_integers
-from bayesaudit.sampling._trees import build_tree, dataset, describe
+from bayesaudit.sampling._trees import build_tree, dataset, provenance
 from bayesaudit.score_laws import (
     SIDES,
     ConjugateFamily,
@@ -104,7 +104,7 @@ def conjugate_scores(
         mu = (location[:, 1] - location[:, 0]) / scale[:, 0]
         posterior["mu"] = ("chain", "draw"), mu.reshape(shape)
     groups = {"posterior": posterior, "constant_data": _constants(data)}
-    attrs = describe(
+    attrs = provenance(
         random_seed=str(seed), draws=draws, chains=chains, method="conjugate", model=family
     )
     return build_tree(groups, attrs)

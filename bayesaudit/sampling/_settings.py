@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesaudit._checks import check_choice, check_number
-from bayesaudit.sampling._trees import describe
+from bayesaudit.sampling._trees import provenance
 
 __all__ = ["PRIOR_DRAWS", "Settings"]
 
@@ -51,7 +51,7 @@ class Settings:
 
     def attrs(self, **more: Any) -> dict[str, Any]:
         """Return what the tree's root says of this run."""
-        return describe(
+        return provenance(
             random_seed=str(self.random_seed), draws=self.draws, chains=self.chains, **more
         )
 

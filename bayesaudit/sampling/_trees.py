@@ -1,8 +1,6 @@
-"""DataTrees: how draws are put together, described, written and read back."""
+"""DataTrees: how draws are put together, labelled, written and read back."""
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesaudit._checks import DataError
+from bayesaudit._files import write_atomically
 from bayesaudit._version import __version__
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["build_tree", "dataset", "describe", "load", "save"]
+__all__ = ["build_tree", "dataset", "load", "provenance", "save"]
 
 PACKAGES = ("pymc", "arviz", "nutpie", "pytensor", "numpy", "scipy")
 SAMPLE_DIMS = ("chain", "draw")
@@ -66,7 +65,7 @@ def build_tree(groups: Mapping[str, "xr.Dataset"], attrs: Mapping[str, Any]) -> 
     return tree
 
 
-def describe(**settings: Any) -> dict[str, Any]:
+def provenance(**settings: Any) -> dict[str, Any]:
     """Return a tree's attributes: versions, time, and the settings, as strings and numbers."""
     attrs = {
         "creation_library": "bayesaudit",
@@ -82,7 +81,7 @@ def describe(**settings: Any) -> dict[str, Any]:
     return attrs
 
 
-def save(dt: "xr.DataTree", path: str | Path) -> Path:
+def save(dt: "xr.DataTree", path: str | Path, *, overwrite: bool = True) -> Path:
     """Write a tree of draws as netCDF, whole or not at all.
 
     Parameters
@@ -91,31 +90,23 @@ def save(dt: "xr.DataTree", path: str | Path) -> Path:
         What `sample` returned.
     path : str or path
         Where to; an existing file is replaced in one step.
+    overwrite : bool
+        Whether an existing file may be replaced.
 
     Returns
     -------
     pathlib.Path
         The path.
+
+    Raises
+    ------
+    OSError
+        If the path is no regular file, exists and must not be replaced, or cannot be written.
     """
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
-    )
-    os.close(handle)
-    try:
-        _storable(dt).to_netcdf(temporary, engine="h5netcdf")
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    # HDF5 itself does not survive a full disk: it gets memory to write to.
+    content = _storable(dt).to_netcdf(engine="h5netcdf")
+    write_atomically(path, lambda file: file.write(content), overwrite=overwrite)
+    return Path(path)
 
 
 def _storable(dt: "xr.DataTree") -> "xr.DataTree":

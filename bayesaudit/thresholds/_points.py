@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit.counts import AttackCounts
-from bayesaudit.intervals import confidence_interval, proportion_interval
+from bayesaudit.intervals import confidence_interval
 from bayesaudit.measures import Epsilon, Measure
 from bayesaudit.posteriors.two_direction import two_direction_bound
+from bayesaudit.proportions import proportion_interval
 from bayesaudit.rates import IndependentRates, Prior
 from bayesaudit.roc import RocCurve
 

@@ -9,9 +9,9 @@ from scipy import special
 from bayesaudit._checks import check_prob
 from bayesaudit._interval import Interval
 from bayesaudit.counts import AttackCounts
-from bayesaudit.intervals import proportion_interval
 from bayesaudit.measures import Epsilon
 from bayesaudit.posteriors import posterior
+from bayesaudit.proportions import proportion_interval
 from bayesaudit.rates import conjugate_rates
 from bayesaudit.unconditional._binomial import Window
 from bayesaudit.unconditional._region import Region, trace

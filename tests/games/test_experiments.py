@@ -180,7 +180,7 @@ def test_reconstruction_uses_the_prior():
     assert (result.guess == 1).all()
     shares = np.bincount(result.secret, minlength=3) / 2000
     np.testing.assert_allclose(shares, prior, atol=4 * np.sqrt(0.25 / 2000))
-    assert result.baseline == 0.5
+    assert result.base_success == 0.5
     assert abs(result.advantage) < 0.1
     assert result.scores.member.reshape(-1, 3).sum(axis=1).tolist() == [1] * 2000
 

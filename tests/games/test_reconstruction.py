@@ -47,9 +47,9 @@ def test_extraction_stays_below_the_bounds():
     result = extract(trainer, StepLikelihood(CanaryCodes(codes, radius=200.0)), codes, 1000)
     bounds = fano.dp_sgd_bounds(sigma, rate, steps, categories=codes, accountants=False)
     lower, _ = result.interval(0.998)
-    assert 0.2 < lower <= result.baseline + bounds.advantage * (1 - result.baseline) < 0.5
+    assert 0.2 < lower <= result.base_success + bounds.advantage * (1 - result.base_success) < 0.5
     # Less noise than accounted for: the same secret is extracted beyond what the bound allows.
     loud = audit_trainer(sigma / 2, sampling_rate=rate, n_steps=steps, record=True)
     result = extract(loud, StepLikelihood(CanaryCodes(codes, radius=200.0)), codes, 1000)
     lower, _ = result.interval(0.998)
-    assert lower > result.baseline + bounds.advantage * (1 - result.baseline)
+    assert lower > result.base_success + bounds.advantage * (1 - result.base_success)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from bayesaudit._checks import check_choice, check_number, check_prob
 from bayesaudit.counts import AttackCounts
-from bayesaudit.intervals import RECTANGLES
 from bayesaudit.intervals import rectangle as both_rates
 from bayesaudit.plots._contours import JointDensity, joint_density
 from bayesaudit.plots._names import check_posteriors, delta_of, ends, number, short, symbol
 from bayesaudit.plots._style import ink, legend, look, new_axes, tint
+from bayesaudit.proportions import METHODS as RECTANGLES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

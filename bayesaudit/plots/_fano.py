@@ -94,7 +94,7 @@ def fano_curves(
     xlabel: str,
     methods: Sequence[str] | None = None,
     measured: Sequence[Any] | None = None,
-    confidence_level: float = 0.95,
+    prob: float = 0.95,
     log: bool = False,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -112,7 +112,7 @@ def fano_curves(
         Which bounds, by their method's name; by default all that are present everywhere.
     measured : sequence of GameResult, optional
         Attacks that were played at each x; drawn with Clopper–Pearson intervals.
-    confidence_level : float
+    prob : float
         Level of these intervals.
     log : bool
         Whether both axes are logarithmic; advantages below 1e-4 are not shown.
@@ -141,7 +141,7 @@ def fano_curves(
         _check(bound)
     if not bounds:
         raise ValueError("bounds must hold at least one BestBound, got none.")
-    check_prob(confidence_level, "confidence_level")
+    check_prob(prob, "prob")
     present = [{one.method for one in bound.bounds} for bound in bounds]
     shared = set.intersection(*present)
     chosen = [name for name in NAMES if name in shared] if methods is None else list(methods)
@@ -157,7 +157,7 @@ def fano_curves(
             label=NAMES.get(name, name),
         )  # fmt: skip
     if measured is not None:
-        _draw_measured(ax, place, measured, confidence_level)
+        _draw_measured(ax, place, measured, prob)
     ax.set(xlabel=xlabel, ylabel=LABEL, title=_secret(bounds[0]))
     ax.title.set_size("medium")
     if log:
@@ -186,7 +186,7 @@ def _secret(bounds: BestBound) -> str:
 
 def _draw_measured(ax: "Axes", place: Any, measured: Sequence[Any], level: float) -> None:
     middle = np.array([result.advantage for result in measured])
-    ends = np.array([result.success_interval(level) for result in measured]).T
+    ends = np.array([result.interval(level) for result in measured]).T
     base = np.array([result.base_success for result in measured])
     low, high = ((ends - base) / (1 - base)) if (base < 1).all() else np.array([middle, middle])
     ax.errorbar(
