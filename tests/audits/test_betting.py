@@ -84,6 +84,8 @@ def test_the_command_line_prints_them(files, capsys):
     assert main(["estimate", files["counts"], "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["results"]["epsilon"]["confidence"]
     assert lines["betting"]["guarantee"] == "guaranteed"
+    assert lines["betting"]["assumption"].startswith("trained models are independent")
+    assert lines["clopper-pearson"]["assumption"] == "all trials are independent"
     assert main(["estimate", files["counts"], "--looks", "anytime"]) == 0
     printed = capsys.readouterr().out
     assert "anytime betting" in printed and "after each model" in printed
