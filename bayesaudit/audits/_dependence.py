@@ -247,16 +247,11 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
     if counts.shape[-1] < FEW_MODELS:
         return
     found = cluster_bootstrap(counts, measure, question.level)
-    yield replace(
-        line_of_interval(
-            found,
-            delta,
-            method="cluster-bootstrap",
-            promise="confidence, approximate: whole models resampled",
-            assumption=MODELS,
-        ),
-        prob=question.prob,
-    )
+    promise = {"promise": "confidence, approximate: whole models resampled"}
+    if found.guarantee == "not identified":
+        promise = {}
+    line = line_of_interval(found, delta, method="cluster-bootstrap", assumption=MODELS, **promise)
+    yield replace(line, prob=question.prob)
     if all((n == n[0]).all() and n[0] > 0 for n in (counts.n_pos, counts.n_neg)):
         yield replace(
             line_of_interval(
