@@ -225,7 +225,7 @@ class Audit:
             return (
                 f"With confidence {confidence} {leak} at delta {delta:g}, if rows are independent."
             )
-        if self.is_per_model:
+        if self.is_per_model and self.dependence.recommended != EXACT_POSTERIOR:
             line = self.line(self.dependence.recommended, delta) or self.line(BETA_BINOMIAL, delta)
             return self._dependent_conclusion(line, delta, bound)
         shown = self.line(MEMBER, delta) or self.line(EXACT_POSTERIOR, delta)
@@ -309,6 +309,10 @@ class Audit:
                 f"got {self.n_tallies} tallies."
             )
         method = "nuts" if name is not None else method or "conjugate"
+        settings = {key: value for key, value in settings.items() if value is not None}
+        for setting in ("tune", "target_accept", "sampler"):
+            if method == "conjugate" and setting in settings:
+                raise ValueError(f"{setting} needs method nuts, got conjugate.")
         settings["trials"] = self.trials
         dt = draw(self.counts, self.is_per_model, self.question, name, method=method, **settings)
         if self.n_tallies is not None:

@@ -9,6 +9,7 @@ from bayesaudit._table import format_table
 from bayesaudit.audits._line import (
     BETA_BINOMIAL,
     CROSSED,
+    EXACT_POSTERIOR,
     UNIFORM_ICC,
     Line,
     line_of_interval,
@@ -160,7 +161,7 @@ def dependence_of(
             comparison=None,
             tipping_point=tipping_point(counts, measure, question.prob, prior=question.prior),
         )
-    message = None
+    message, recommended = None, BETA_BINOMIAL
     if not found.identified:
         sides = {name: getattr(found, name) for name in ("fnr", "fpr")}
         reasons = [f"{name}: {side.reason}" for name, side in sides.items() if side.reason]
@@ -170,6 +171,7 @@ def dependence_of(
         )
         if max(side.n_trials - side.n_models for side in sides.values()) == 0:
             message = NO_CORRELATION
+            recommended = EXACT_POSTERIOR
     comparison = None
     icc_prior = _icc_prior(question)
     if all(value != 0.0 for value in check_icc_prior(icc_prior).values()):
@@ -181,7 +183,7 @@ def dependence_of(
     crossed = challenges is not None and challenges.detected
     return Dependence(
         icc=found,
-        recommended=CROSSED if crossed else BETA_BINOMIAL,
+        recommended=CROSSED if crossed else recommended,
         message=message,
         comparison=comparison,
         tipping_point=None,
