@@ -280,6 +280,7 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
         roc_summary,
         strategy_bound,
         threshold_summary,
+        too_few_note,
     )
 
     if question.icc_prior is not None and (strategy != "split" or not attack.per_model):
@@ -297,6 +298,8 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
     bounds = {delta: strategy_bound(scores, strategy, delta, question) for delta in question.delta}
     for bound in bounds.values():
         notes += bound.warnings
+    if strategy == "band":
+        notes += too_few_note(scores, bounds, question)
     notes += looks_note(question)
     first = bounds[question.delta[0]]
     source = attack.source if attack.source == "arguments" else f"{attack.source} (scores)"

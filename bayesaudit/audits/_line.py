@@ -13,6 +13,7 @@ __all__ = [
     "CROSSED",
     "DRAWS",
     "EXACT_POSTERIOR",
+    "INDEPENDENT",
     "MEMBER",
     "UNIFORM_ICC",
     "Line",
