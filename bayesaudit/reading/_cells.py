@@ -192,7 +192,7 @@ class Wholes(Column):
         self.parts.append(np.array(self.each(cells, rows, whole_of), dtype=np.int64))
 
     def point(self, cell: str) -> str:
-        """Refuse 1.000 and 1,000 where either mark may be the decimal one: one, or a thousand?"""
+        """Refuse 1.000 and 1,000, which may be one or a thousand where either mark is decimal."""
         if GROUPED.fullmatch(cell.strip()):
             raise ValueError(f"be a whole number without a mark, got {_shown(cell)}")
         return super().point(cell)
