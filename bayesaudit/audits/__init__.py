@@ -10,6 +10,7 @@ scores themselves; its curve has no bound.
 
 from bayesaudit.audits._attack import STRATEGIES, audit
 from bayesaudit.audits._audit import Audit
+from bayesaudit.audits._curve import BandCurve
 from bayesaudit.audits._line import BETA_BINOMIAL, DRAWS, EXACT_POSTERIOR, Line
 from bayesaudit.audits._one_run import audit_one_run
 from bayesaudit.audits._question import Question
@@ -21,6 +22,7 @@ __all__ = [
     "EXACT_POSTERIOR",
     "STRATEGIES",
     "Audit",
+    "BandCurve",
     "Line",
     "Question",
     "audit",

@@ -254,7 +254,7 @@ def _lines(
     from bayesaudit.audits._dependence import (
         clustered_lines,
         dependent_lines,
-        only_if_independent,
+        promised_by_model,
     )
 
     crossed = []
@@ -262,7 +262,7 @@ def _lines(
         from bayesaudit.audits._challenges import crossed_line
 
         crossed = [crossed_line(shared, delta, question)]
-    within = [replace(line, promise=only_if_independent(line.promise)) for line in bounds]
+    within = [replace(line, promise=promised_by_model(line.promise, counts)) for line in bounds]
     return [
         *lines,
         *dependent_lines(counts, delta, question),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayesaudit._plain import envelope
 from bayesaudit.audits import _json, _text
-from bayesaudit.audits._counts import same_ends
+from bayesaudit.audits._counts import one_trial_each, same_ends
 from bayesaudit.audits._line import BETA_BINOMIAL, CROSSED, EXACT_POSTERIOR, MEMBER, Line
 from bayesaudit.audits._question import Question
 from bayesaudit.counts import AttackCounts
@@ -180,7 +180,9 @@ class Audit:
         Line or None
             ``None`` if no line is: scores with an optimistic threshold, say.
         """
-        names = BY_MODEL if self.is_per_model else QUOTED
+        names = QUOTED
+        if self.is_per_model and not one_trial_each(self.counts):
+            names = BY_MODEL
         for name in names:
             line = self.line(name, delta)
             if line is not None and line.is_guaranteed:
@@ -375,7 +377,8 @@ class Audit:
         Parameters
         ----------
         delta : array_like of float, optional
-            Rising values in [0, 1]; by default a geometric grid and the audit's own.
+            Rising values in [0, 1]; by default a grid that shows where the curve falls, and the
+            audit's own.
 
         Returns
         -------

@@ -6,6 +6,7 @@ from typing import Any
 
 from bayesaudit._result import Result
 from bayesaudit._table import format_table
+from bayesaudit.audits._counts import one_trial_each
 from bayesaudit.audits._line import (
     BETA_BINOMIAL,
     CROSSED,
@@ -36,7 +37,13 @@ from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import check_icc_prior
 
-__all__ = ["Dependence", "clustered_lines", "dependence_of", "dependent_lines"]
+__all__ = [
+    "Dependence",
+    "clustered_lines",
+    "dependence_of",
+    "dependent_lines",
+    "promised_by_model",
+]
 
 #: What to report from one training run, since its correlation is not identified.
 ONE_RUN = "one-run"
@@ -267,9 +274,9 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
         )
 
 
-def only_if_independent(promise: str) -> str:
-    """Return the promise of a line of independent trials, for trials that share a model."""
-    return promise.replace(
-        "guaranteed if trials are independent",
-        "guaranteed only if trials of a model are independent, too",
-    )
+def promised_by_model(promise: str, counts: AttackCounts) -> str:
+    """Return the promise of a line of independent trials, for trials that may share a model."""
+    words = "guaranteed only if trials of a model are independent, too"
+    if one_trial_each(counts):
+        words = "guaranteed: every model has one trial"
+    return promise.replace("guaranteed if trials are independent", words)
