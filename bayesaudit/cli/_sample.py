@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(question["threshold"], str):
         raise ValueError(f"--threshold must be a number, got {args.threshold!r}.")
     audited = audit(attack_of(args), **question)
-    if not args.json and (args.model or args.method == "nuts" or audited.is_per_model):
+    if sys.stderr.isatty() and (args.model or args.method == "nuts" or audited.is_per_model):
         print("sample: compiling and sampling …", file=sys.stderr)
     with model_output(args.model):
         sampled = audited.sample(
