@@ -176,6 +176,9 @@ TEXT = [
     value("x" * 500, "must be a number, got 'xxx"),
     text("member;score\n0;0,5\n1;1.5\n", "row 3: score must keep to one decimal mark, got '1.5'"),
     text("member;score\n0;0,5\n1;1.234,5\n", "row 3: score must keep to one decimal mark"),
+    text("fn;tp;fp;tn\n1;2;3;1,000\n", "row 2: tn must be a whole number without a mark"),
+    text("fn;tp;fp;tn\n1;2;3;1.000\n", "row 2: tn must be a whole number without a mark"),
+    text("fn;tp;fp;tn\n1;2;3;1,5\n", "row 2: tn must be a whole number, got '1.5'"),
     text("member\tscore\n0\t0,5\n1\t1\n", "row 2: score must be a number, got '0,5'"),
     # labels
     value("2", f"{MUST_BE_BIT}, got '2'", "member"),

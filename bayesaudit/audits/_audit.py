@@ -194,6 +194,30 @@ class Audit:
         """The guaranteed line to quote, at the first delta."""
         return self.quoted()
 
+    def claim_verdict(self, delta: float | None = None) -> str:
+        """Return whether the claim is refuted, in one sentence: by a line that is a bound.
+
+        Parameters
+        ----------
+        delta : float, optional
+            One of the audit's; the first by default.
+        """
+        if self.claim is None:
+            raise ValueError("claim must be given for a verdict on it, got None.")
+        line = self.quoted(delta) or self._chosen_bound(delta)
+        text = f"The claim of epsilon {self.claim:g}"
+        if line is None:
+            return f"{text} is not tested: no line here is a bound for these data."
+        if line.lower > self.claim:
+            return f"{text} is refuted at this confidence, by {line.method}."
+        return f"{text} is not refuted by {line.method}, which does not make it true."
+
+    def _chosen_bound(self, delta: float | None) -> Line | None:
+        """Return the one bound of a threshold chosen on all rows, guaranteed or asymptotic."""
+        delta = self.delta[0] if delta is None else delta
+        lines = self.lines if self.kind == "scores" else ()
+        return next((line for line in lines if line.delta == delta and line.is_bound), None)
+
     @property
     def conclusion(self) -> str:
         """The answer in one sentence, at the first delta."""
@@ -227,7 +251,7 @@ class Audit:
             return (
                 f"With confidence {confidence} {leak} at delta {delta:g}, if rows are independent."
             )
-        if self.is_per_model:
+        if self.is_per_model and self.dependence.recommended != EXACT_POSTERIOR:
             line = self.line(self.dependence.recommended, delta) or self.line(BETA_BINOMIAL, delta)
             return self._dependent_conclusion(line, delta, bound)
         shown = self.line(MEMBER, delta) or self.line(EXACT_POSTERIOR, delta)
@@ -311,6 +335,10 @@ class Audit:
                 f"got {self.n_tallies} tallies."
             )
         method = "nuts" if name is not None else method or "conjugate"
+        settings = {key: value for key, value in settings.items() if value is not None}
+        for setting in ("tune", "target_accept", "sampler"):
+            if method == "conjugate" and setting in settings:
+                raise ValueError(f"{setting} needs method nuts, got conjugate.")
         settings["trials"] = self.trials
         dt = draw(self.counts, self.is_per_model, self.question, name, method=method, **settings)
         if self.n_tallies is not None:
@@ -404,8 +432,18 @@ class Audit:
         """
         return _text.table(self, self.delta[0] if delta is None else delta)
 
+    def text(self, *, everything: bool = False) -> str:
+        """Return the audit as a person reads it; `str` is the short form.
+
+        Parameters
+        ----------
+        everything : bool
+            Whether the classical asymptotic intervals of independent trials are shown, too.
+        """
+        return _text.as_text(self, everything)
+
     def __str__(self) -> str:
-        return _text.as_text(self)
+        return self.text()
 
     def _repr_html_(self) -> str:
         return _text.as_html(self)

@@ -168,6 +168,23 @@ def test_the_tradeoff_band_holds_its_rectangles(results):
     np.testing.assert_allclose(ba.Epsilon(0).of(y, x)[1:-1], 1.0, atol=1e-9)
 
 
+def test_posteriors_of_score_models_are_drawn_beside_the_scores(results):
+    scores = results.band
+    rng = np.random.default_rng(1)
+    member = np.arange(600) % 2 == 1
+    data = ba.AttackScores(score=rng.normal(size=600) + member, member=member)
+    found = ba.tradeoff_posterior(ba.sampling.conjugate_scores(data, "location"))
+    for draw, upside_down in ((ba.plots.tradeoff, False), (ba.plots.roc, True)):
+        ax = one(draw, found, scores, labels=["location", "files"])
+        assert labels(ax)[0] == "location: 90 % credible, pointwise"
+        assert "files: excluded at confidence 0.95" in labels(ax)
+        x, y = ax.lines[0].get_data()
+        np.testing.assert_array_equal(x, found.fpr)
+        np.testing.assert_allclose(y, 1 - found.fnr[1] if upside_down else found.fnr[1])
+        assert len({line.get_color() for line in ax.lines}) == 3
+    assert labels(one(ba.plots.roc, found))[0] == "location model, 90 % credible, pointwise"
+
+
 def test_a_confidence_band_bounds_errors_from_above(results):
     ax = one(ba.plots.tradeoff, results.band)
     vertices = ax.collections[0].get_paths()[0].vertices
@@ -319,8 +336,10 @@ def test_errors_name_the_rule_and_leave_no_figure(results):
     plots, r = ba.plots, results
     cases = [
         (TypeError, "curve must be a TippingCurve, got int", lambda: plots.tipping(3)),
-        (TypeError, "curve must be a RocCurve or Conf", lambda: plots.roc([1, 2])),
-        (TypeError, "curve must be a TradeoffCurve or", lambda: plots.tradeoff(r.curve)),
+        (TypeError, "curves must be RocCurve, Conf", lambda: plots.roc([1, 2])),
+        (ValueError, "curves must hold at least one", lambda: plots.roc()),
+        (ValueError, "labels must name 1 curves", lambda: plots.roc(r.band, labels="ab")),
+        (TypeError, "curves must be trade-off curves", lambda: plots.tradeoff(r.curve)),
         (TypeError, "or BandCurve, got TradeoffCurve", lambda: plots.epsilon_curve(r.tradeoff)),
         (TypeError, "results must be Coverage", lambda: plots.coverage(0.5)),
         (ValueError, "at least one Coverage", lambda: plots.coverage({})),
