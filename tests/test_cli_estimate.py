@@ -97,10 +97,13 @@ def test_files_of_counts_and_guesses(capsys, tmp_path):
     assert found["inputs"]["counts"] == {"fn": 1, "tp": 1, "fp": 0, "tn": 1}
 
 
-def test_no_data_is_said(capsys):
-    found, err = document(capsys, "--fn", "0", "--tp", "0", "--fp", "0", "--tn", "0")
-    assert "the prior speaks" in err
-    assert any("the prior speaks" in warning for warning in found["warnings"])
+@pytest.mark.parametrize("cells", [(0, 0, 0, 0), (3, 7, 0, 0), (0, 0, 3, 7)])
+def test_one_class_is_refused_as_for_guesses_and_scores(capsys, cells):
+    words = [
+        w for name, n in zip(("fn", "tp", "fp", "tn"), cells, strict=True) for w in (f"--{name}", n)
+    ]
+    status, out, err = run(capsys, *words)
+    assert (status, out) == (2, "") and "must have both classes, got" in err
 
 
 @pytest.mark.parametrize(

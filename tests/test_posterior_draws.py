@@ -304,5 +304,64 @@ def test_errors_name_the_rule(direct):
         ba.add_measures(direct.dt, ba.Epsilon(0), ba.Epsilon(0, direction="member"))
     with pytest.raises(ValueError, match=r"fnr must be in \[0, 1\]"):
         ba.posterior(tree([[1.5]], [[0.5]]), ba.Epsilon(0))
-    with pytest.raises(TypeError, match="a DataTree of draws, got dict"):
+    with pytest.raises(TypeError, match=r"a mapping of arrays\), got dict"):
         ba.posterior({}, ba.Epsilon(0))
+
+
+RATES = {
+    name: np.random.default_rng(seed).beta(3, 7, (4, 50)) for name, seed in (("fnr", 1), ("fpr", 2))
+}
+
+
+def dataset(**rates):
+    return xr.Dataset({name: (("chain", "draw"), values) for name, values in rates.items()})
+
+
+@pytest.mark.parametrize(
+    "draws",
+    [
+        RATES,
+        {name: values.tolist() for name, values in RATES.items()},
+        dataset(**RATES),
+        xr.DataTree(dataset(**RATES)),
+        xr.DataTree.from_dict({"prior": xr.Dataset(), "mine/rates": dataset(**RATES)}),
+    ],
+    ids=["mapping", "lists", "dataset", "root of a tree", "group of a tree"],
+)
+def test_draws_come_in_any_form(draws):
+    expected = ba.posterior(xr.DataTree.from_dict({"posterior": dataset(**RATES)}), ba.Epsilon(0))
+    found = ba.posterior(draws, ba.Epsilon(0))
+    assert tuple(found.interval(0.9)) == tuple(expected.interval(0.9))
+    assert found.mcse("mean") == expected.mcse("mean")
+
+
+@pytest.mark.parametrize(
+    ("draws", "error", "match"),
+    [
+        ({"fnr": RATES["fnr"]}, ValueError, "must hold fnr and fpr; missing fpr"),
+        (
+            {"fnr": RATES["fnr"], "fpr": RATES["fpr"][:2]},
+            ValueError,
+            r"fnr and fpr must have one shape, got \(4, 50\) and \(2, 50\)",
+        ),
+        ({"fnr": 0.1, "fpr": 0.2}, ValueError, "fnr must be an array of draws, got a number"),
+        ({"fnr": [], "fpr": []}, ValueError, "fnr must hold at least one draw, got none"),
+        ({"fnr": ["a"], "fpr": [0.2]}, TypeError, "fnr must be real numbers, got <U1"),
+        ({"fnr": [0.1], "fpr": [0.2j]}, TypeError, "fpr must be real numbers, got complex128"),
+        ({"fnr": [0.1], "fpr": [2.0]}, ValueError, r"fpr must be in \[0, 1\], got 2"),
+        (
+            dataset(**RATES).rename(draw="sample"),
+            ValueError,
+            r"must have the dims chain and draw, got \('chain', 'sample'\)",
+        ),
+        (xr.DataTree.from_dict({"a": dataset(fnr=RATES["fnr"])}), ValueError, "none of its groups"),
+        (
+            xr.DataTree.from_dict({"a": dataset(**RATES), "b": dataset(**RATES)}),
+            ValueError,
+            "several of its groups do",
+        ),
+    ],
+)
+def test_wrong_draws_are_named(draws, error, match):
+    with pytest.raises(error, match=match):
+        ba.posterior(draws, ba.Epsilon(0))

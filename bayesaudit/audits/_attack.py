@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesaudit._checks import check_number
+from bayesaudit._checks import DataError, check_number
 from bayesaudit.audits._audit import Audit
 from bayesaudit.audits._challenges import Trials, trials_of
 from bayesaudit.audits._counts import cautious, confidence_lines, posterior_lines
@@ -46,6 +47,7 @@ def audit(
     looks: int | Literal["anytime"] | None = None,
     icc_prior: Any = None,
     random_seed: int | None = None,
+    independent: bool = False,
 ) -> Audit:
     """Audit an attack: every bound that belongs beside the posterior, and what each promises.
 
@@ -78,6 +80,9 @@ def audit(
         Prior of the intra-model correlation, for counts per model.
     random_seed : int, optional
         Seed of the splits of scores, declared beforehand; 0 by default.
+    independent : bool
+        Declares that rows without a model are of independently trained models, or of one that
+        makes no difference; what is said of them otherwise is then left out.
 
     Returns
     -------
@@ -123,12 +128,16 @@ def audit(
         raise ValueError(f"{attack.source}: {NEEDS_THRESHOLD}")
     with collected() as notes:
         notes += attack.notes
-        if attack.kind != "counts" and not attack.per_model:
+        if attack.kind != "counts" and not attack.per_model and not independent:
             notes.append(no_model_note(attack.source))
         if strategy is not None:
             audited = _audit_strategy(attack, strategy, question, notes)
         else:
             audited = _audit_threshold(attack, threshold, question, notes)
+    if independent:
+        if attack.per_model:
+            raise ValueError("independent does not go with data that have a model column.")
+        audited = replace(audited, inputs={**audited.inputs, "independent": True})
     path = None if attack.source in ("arguments", "standard input") else attack.source
     return replace(audited, path=path, warnings=once(notes))
 
@@ -169,6 +178,7 @@ def _audit_counts(
     per_model = attack.per_model
     if question.icc_prior is not None and not per_model:
         raise ValueError("icc_prior needs data with a model column.")
+    _both_classes(counts, per_model, attack.source)
     if len(counts.shape) > 1:
         raise ValueError(f"attack must have one axis of tallies or models, got {counts.shape}.")
     if counts.shape and counts.axis is None and not per_model:
@@ -211,6 +221,21 @@ def _audit_counts(
     )
 
 
+def _both_classes(counts: AttackCounts, per_model: bool, source: str) -> None:
+    """Refuse counts without members or without non-members, as for guesses and scores."""
+    whole = counts.pooled() if per_model else counts
+    empty = np.ravel((whole.n_pos == 0) | (whole.n_neg == 0))
+    if not empty.any():
+        return
+    at = int(np.argmax(empty))
+    where = f"tally {at} " if whole.shape else ""
+    n_pos, n_neg = int(np.ravel(whole.n_pos)[at]), int(np.ravel(whole.n_neg)[at])
+    prefix = "" if source == "arguments" else f"{source}: "
+    raise DataError(
+        f"{prefix}{where}must have both classes, got {n_pos} members and {n_neg} non-members."
+    )
+
+
 def _lines(
     counts: AttackCounts,
     pooled: AttackCounts,
@@ -229,7 +254,7 @@ def _lines(
     from bayesaudit.audits._dependence import (
         clustered_lines,
         dependent_lines,
-        only_if_independent,
+        promised_by_model,
     )
 
     crossed = []
@@ -237,7 +262,7 @@ def _lines(
         from bayesaudit.audits._challenges import crossed_line
 
         crossed = [crossed_line(shared, delta, question)]
-    within = [replace(line, promise=only_if_independent(line.promise)) for line in bounds]
+    within = [replace(line, promise=promised_by_model(line.promise, counts)) for line in bounds]
     return [
         *lines,
         *dependent_lines(counts, delta, question),
@@ -255,10 +280,15 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
         roc_summary,
         strategy_bound,
         threshold_summary,
+        too_few_note,
     )
 
     if question.icc_prior is not None and (strategy != "split" or not attack.per_model):
-        raise ValueError("icc_prior needs data with a model column.")
+        raise ValueError("icc_prior needs threshold split, and data with a model column.")
+    if question.prior != "jeffreys" and strategy != "split":
+        raise ValueError(f"prior does not go with threshold {strategy}, which has no posterior.")
+    if question.random_seed is not None and "split" not in strategy:
+        notes.append(f"seed {question.random_seed} is not used: {strategy} draws nothing.")
     # The scores declare the direction: higher means member.
     question = replace(question, direction="member")
     scores = attack.data
@@ -268,6 +298,8 @@ def _audit_strategy(attack: Attack, strategy: str, question: Question, notes: li
     bounds = {delta: strategy_bound(scores, strategy, delta, question) for delta in question.delta}
     for bound in bounds.values():
         notes += bound.warnings
+    if strategy == "band":
+        notes += too_few_note(scores, bounds, question)
     notes += looks_note(question)
     first = bounds[question.delta[0]]
     source = attack.source if attack.source == "arguments" else f"{attack.source} (scores)"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayesaudit._plain import envelope
 from bayesaudit.audits import _json, _text
-from bayesaudit.audits._counts import same_ends
+from bayesaudit.audits._counts import one_trial_each, same_ends
 from bayesaudit.audits._line import BETA_BINOMIAL, CROSSED, EXACT_POSTERIOR, MEMBER, Line
 from bayesaudit.audits._question import Question
 from bayesaudit.counts import AttackCounts
@@ -180,7 +180,9 @@ class Audit:
         Line or None
             ``None`` if no line is: scores with an optimistic threshold, say.
         """
-        names = BY_MODEL if self.is_per_model else QUOTED
+        names = QUOTED
+        if self.is_per_model and not one_trial_each(self.counts):
+            names = BY_MODEL
         for name in names:
             line = self.line(name, delta)
             if line is not None and line.is_guaranteed:
@@ -191,6 +193,30 @@ class Audit:
     def recommended(self) -> Line | None:
         """The guaranteed line to quote, at the first delta."""
         return self.quoted()
+
+    def claim_verdict(self, delta: float | None = None) -> str:
+        """Return whether the claim is refuted, in one sentence: by a line that is a bound.
+
+        Parameters
+        ----------
+        delta : float, optional
+            One of the audit's; the first by default.
+        """
+        if self.claim is None:
+            raise ValueError("claim must be given for a verdict on it, got None.")
+        line = self.quoted(delta) or self._chosen_bound(delta)
+        text = f"The claim of epsilon {self.claim:g}"
+        if line is None:
+            return f"{text} is not tested: no line here is a bound for these data."
+        if line.lower > self.claim:
+            return f"{text} is refuted at this confidence, by {line.method}."
+        return f"{text} is not refuted by {line.method}, which does not make it true."
+
+    def _chosen_bound(self, delta: float | None) -> Line | None:
+        """Return the one bound of a threshold chosen on all rows, guaranteed or asymptotic."""
+        delta = self.delta[0] if delta is None else delta
+        lines = self.lines if self.kind == "scores" else ()
+        return next((line for line in lines if line.delta == delta and line.is_bound), None)
 
     @property
     def conclusion(self) -> str:
@@ -225,7 +251,7 @@ class Audit:
             return (
                 f"With confidence {confidence} {leak} at delta {delta:g}, if rows are independent."
             )
-        if self.is_per_model:
+        if self.is_per_model and self.dependence.recommended != EXACT_POSTERIOR:
             line = self.line(self.dependence.recommended, delta) or self.line(BETA_BINOMIAL, delta)
             return self._dependent_conclusion(line, delta, bound)
         shown = self.line(MEMBER, delta) or self.line(EXACT_POSTERIOR, delta)
@@ -309,6 +335,10 @@ class Audit:
                 f"got {self.n_tallies} tallies."
             )
         method = "nuts" if name is not None else method or "conjugate"
+        settings = {key: value for key, value in settings.items() if value is not None}
+        for setting in ("tune", "target_accept", "sampler"):
+            if method == "conjugate" and setting in settings:
+                raise ValueError(f"{setting} needs method nuts, got conjugate.")
         settings["trials"] = self.trials
         dt = draw(self.counts, self.is_per_model, self.question, name, method=method, **settings)
         if self.n_tallies is not None:
@@ -347,7 +377,8 @@ class Audit:
         Parameters
         ----------
         delta : array_like of float, optional
-            Rising values in [0, 1]; by default a geometric grid and the audit's own.
+            Rising values in [0, 1]; by default a grid that shows where the curve falls, and the
+            audit's own.
 
         Returns
         -------
@@ -401,8 +432,18 @@ class Audit:
         """
         return _text.table(self, self.delta[0] if delta is None else delta)
 
+    def text(self, *, everything: bool = False) -> str:
+        """Return the audit as a person reads it; `str` is the short form.
+
+        Parameters
+        ----------
+        everything : bool
+            Whether the classical asymptotic intervals of independent trials are shown, too.
+        """
+        return _text.as_text(self, everything)
+
     def __str__(self) -> str:
-        return _text.as_text(self)
+        return self.text()
 
     def _repr_html_(self) -> str:
         return _text.as_html(self)

@@ -22,6 +22,7 @@ from bayesaudit.posteriors.two_direction import two_direction_bound
 __all__ = [
     "cautious",
     "confidence_lines",
+    "one_trial_each",
     "posterior_lines",
     "same_ends",
 ]
@@ -92,6 +93,11 @@ def confidence_lines(
     for method in methods:
         found = confidence_interval(counts, measure, question.level, method=method)
         yield replace(line_of_interval(found, delta), prob=question.prob)
+
+
+def one_trial_each(counts: AttackCounts) -> bool:
+    """Say whether no two trials share a model: they are then as independent as the models."""
+    return bool(np.max(counts.n_pos + counts.n_neg, initial=0) <= 1)
 
 
 def cautious(line: Line, counts: AttackCounts, question: Question, **dependence: object) -> Line:

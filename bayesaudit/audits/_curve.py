@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from bayesaudit._result import Table
 from bayesaudit.audits._question import ANYTIME, Question
 from bayesaudit.counts import AttackCounts
-from bayesaudit.curves import EpsilonCurve, epsilon_curve
+from bayesaudit.curves import EpsilonCurve, delta_grid, epsilon_curve
 from bayesaudit.intervals import rectangle
 from bayesaudit.measures import Epsilon
+from bayesaudit.posteriors import posterior
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds import confidence_band
 
 __all__ = ["BandCurve", "band_curve", "counts_curve"]
 
 Array = NDArray[np.float64]
-#: Values of delta in a curve, beside those asked for.
+#: Values of delta in the curve of a band, beside those asked for.
 LOWEST, HIGHEST, POINTS = 1e-9, 0.5, 36
 
 
@@ -53,7 +54,7 @@ def counts_curve(counts: AttackCounts, question: Question, delta: Any) -> Epsilo
     """
     curve = epsilon_curve(
         counts,
-        _grid(question, delta),
+        _posterior_grid(counts, question) if delta is None else delta,
         question.prob,
         direction=question.direction,
         prior=question.prior,
@@ -79,6 +80,11 @@ def band_curve(scores: AttackScores, question: Question, delta: Any) -> BandCurv
         threshold=np.array([float(band.roc.threshold[index]) for _, index in best]),
         prob=question.prob,
     )
+
+
+def _posterior_grid(counts: AttackCounts, question: Question) -> Array:
+    rates = posterior(counts, question.measure(0.0), prior=question.prior).rates
+    return np.concatenate([delta_grid(rates, question.direction), question.delta])
 
 
 def _grid(question: Question, delta: Any) -> Array:

@@ -6,9 +6,11 @@ from typing import Any
 
 from bayesaudit._result import Result
 from bayesaudit._table import format_table
+from bayesaudit.audits._counts import one_trial_each
 from bayesaudit.audits._line import (
     BETA_BINOMIAL,
     CROSSED,
+    EXACT_POSTERIOR,
     UNIFORM_ICC,
     Line,
     line_of_interval,
@@ -35,7 +37,13 @@ from bayesaudit.measures import Measure
 from bayesaudit.posteriors import posterior
 from bayesaudit.rates import check_icc_prior
 
-__all__ = ["Dependence", "clustered_lines", "dependence_of", "dependent_lines"]
+__all__ = [
+    "Dependence",
+    "clustered_lines",
+    "dependence_of",
+    "dependent_lines",
+    "promised_by_model",
+]
 
 #: What to report from one training run, since its correlation is not identified.
 ONE_RUN = "one-run"
@@ -160,7 +168,7 @@ def dependence_of(
             comparison=None,
             tipping_point=tipping_point(counts, measure, question.prob, prior=question.prior),
         )
-    message = None
+    message, recommended = None, BETA_BINOMIAL
     if not found.identified:
         sides = {name: getattr(found, name) for name in ("fnr", "fpr")}
         reasons = [f"{name}: {side.reason}" for name, side in sides.items() if side.reason]
@@ -170,6 +178,7 @@ def dependence_of(
         )
         if max(side.n_trials - side.n_models for side in sides.values()) == 0:
             message = NO_CORRELATION
+            recommended = EXACT_POSTERIOR
     comparison = None
     icc_prior = _icc_prior(question)
     if all(value != 0.0 for value in check_icc_prior(icc_prior).values()):
@@ -181,7 +190,7 @@ def dependence_of(
     crossed = challenges is not None and challenges.detected
     return Dependence(
         icc=found,
-        recommended=CROSSED if crossed else BETA_BINOMIAL,
+        recommended=CROSSED if crossed else recommended,
         message=message,
         comparison=comparison,
         tipping_point=None,
@@ -247,16 +256,11 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
     if counts.shape[-1] < FEW_MODELS:
         return
     found = cluster_bootstrap(counts, measure, question.level)
-    yield replace(
-        line_of_interval(
-            found,
-            delta,
-            method="cluster-bootstrap",
-            promise="confidence, approximate: whole models resampled",
-            assumption=MODELS,
-        ),
-        prob=question.prob,
-    )
+    promise = {"promise": "confidence, approximate: whole models resampled"}
+    if found.guarantee == "not identified":
+        promise = {}
+    line = line_of_interval(found, delta, method="cluster-bootstrap", assumption=MODELS, **promise)
+    yield replace(line, prob=question.prob)
     if all((n == n[0]).all() and n[0] > 0 for n in (counts.n_pos, counts.n_neg)):
         yield replace(
             line_of_interval(
@@ -270,9 +274,9 @@ def clustered_lines(counts: AttackCounts, delta: float, question: Question) -> I
         )
 
 
-def only_if_independent(promise: str) -> str:
-    """Return the promise of a line of independent trials, for trials that share a model."""
-    return promise.replace(
-        "guaranteed if trials are independent",
-        "guaranteed only if trials of a model are independent, too",
-    )
+def promised_by_model(promise: str, counts: AttackCounts) -> str:
+    """Return the promise of a line of independent trials, for trials that may share a model."""
+    words = "guaranteed only if trials of a model are independent, too"
+    if one_trial_each(counts):
+        words = "guaranteed: every model has one trial"
+    return promise.replace("guaranteed if trials are independent", words)

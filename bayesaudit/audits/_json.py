@@ -109,6 +109,8 @@ def _confidence(line: Line) -> dict[str, Any]:
     if "n_guesses" in line.summary:  # one run: the entry is that of its own result
         return dict(line.summary)
     entry = {"lower": line.lower, "upper": line.upper, "guarantee": line.guarantee}
+    if line.is_guaranteed:
+        entry["assumption"] = line.assumption
     if line.reason is not None:
         entry["upper_reason"] = line.reason
     return entry | dict(line.summary)

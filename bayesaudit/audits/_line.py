@@ -13,6 +13,7 @@ __all__ = [
     "CROSSED",
     "DRAWS",
     "EXACT_POSTERIOR",
+    "INDEPENDENT",
     "MEMBER",
     "UNIFORM_ICC",
     "Line",
@@ -44,6 +45,7 @@ PROMISES: dict[str, tuple[Statement, str]] = {
     "approximate": ("approximate", "confidence, approximate"),
     "posterior": ("approximate", "rectangle of posterior intervals, rate by rate"),
     "not a bound": ("not a bound", "NOT A BOUND"),
+    "not identified": ("approximate", "not identified: the models do not vary"),
 }
 
 
@@ -67,7 +69,7 @@ class Line(Result):
         exactly nor guaranteed.
     guarantee : str
         "posterior mass", "guaranteed", "near nominal", "asymptotic", "approximate", "posterior" (a
-        rectangle of posterior intervals), "prior-driven" or "not a bound".
+        rectangle of posterior intervals), "prior-driven", "not identified" or "not a bound".
     promise : str
         The same in words, for a person.
     assumption : str

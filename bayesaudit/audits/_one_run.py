@@ -65,7 +65,7 @@ def one_run_lines(
             upper=float("inf"),
             prob=question.prob,
             statement="confidence",
-            guarantee="guaranteed",
+            guarantee=found.guarantee,
             promise=found.assumption,
             assumption=found.assumption,
             reason=entry.get("reason", "a lower bound only"),

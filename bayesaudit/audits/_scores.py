@@ -8,7 +8,14 @@ from bayesaudit.audits._question import ANYTIME, Question
 from bayesaudit.scores import AttackScores
 from bayesaudit.thresholds import ThresholdBound, threshold_bound
 
-__all__ = ["CHOSEN", "chosen_line", "roc_summary", "strategy_bound", "threshold_summary"]
+__all__ = [
+    "CHOSEN",
+    "chosen_line",
+    "roc_summary",
+    "strategy_bound",
+    "threshold_summary",
+    "too_few_note",
+]
 
 #: The strategies that bound from all rows at once, and what they promise.
 CHOSEN = {
@@ -86,3 +93,18 @@ def roc_summary(scores: AttackScores) -> dict[str, Any]:
     curve = scores.roc()
     points = [curve.tpr_at_fpr(fpr) for fpr in LOW_FPR]
     return {"auc": curve.auc, "tpr_at_fpr": [point.to_dict() for point in points]}
+
+
+def too_few_note(
+    scores: AttackScores, bounds: dict[float, ThresholdBound], question: Question
+) -> list[str]:
+    """Return what to say where a band shows nothing: the most that so few rows could show."""
+    delta, bound = next(iter(bounds.items()))
+    if bound.lower > 0:
+        return []
+    perfect = AttackScores(score=scores.member.astype(float), member=scores.member)
+    most = strategy_bound(perfect, "band", delta, question).lower
+    return [
+        f"the band shows nothing here; of {scores.n_pos} members and {scores.n_neg} non-members "
+        f"a perfect attack would show epsilon {most:.3g} at most."
+    ]

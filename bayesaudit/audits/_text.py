@@ -9,6 +9,7 @@ from bayesaudit.audits._line import (
     BETA_BINOMIAL,
     DRAWS,
     EXACT_POSTERIOR,
+    INDEPENDENT,
     UNIFORM_ICC,
     Line,
 )
@@ -19,17 +20,38 @@ Table = tuple[Sequence[str], list[Sequence[str]]]
 SUMMARY = ("lower", "median", "upper", "mean")
 
 
-def as_text(audit: Any) -> str:
-    """Return the whole audit as text."""
+def as_text(audit: Any, everything: bool = False) -> str:
+    """Return the whole audit as text; asymptotic lines of independent trials on request."""
     if audit.n_tallies is not None:
         return "\n".join([_many_heading(audit), "", format_table(*table(audit))])
     parts = [_heading(audit)]
     for delta in audit.delta:
-        parts += ["", *_before(audit, delta), format_table(*table(audit, delta))]
+        header, rows = table(audit, delta, everything)
+        parts += ["", *_before(audit, delta), format_table(header, rows)]
         parts += _after(audit, delta)
     if audit.dependence is not None:
         parts += ["", str(audit.dependence)]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_footer(audit, everything)])
+
+
+def _footer(audit: Any, everything: bool) -> list[str]:
+    """Return how to read the levels, and what the table leaves out."""
+    if audit.no_posterior is not None or audit.draws is not None:
+        return []
+    percent = f"{100 * audit.prob:g} %"
+    lines = [
+        f"A {percent} interval errs by {50 * (1 - audit.prob):.3g} % at either end, so that its "
+        f"lower end alone is a bound of confidence {_confidence(audit)}."
+    ]
+    left = [line.method for line in audit.lines if line.delta == audit.delta[0] and _spare(line)]
+    if left and not everything:
+        lines.append(f"Left out, asymptotic for independent trials (--all): {', '.join(left)}.")
+    return ["", *lines]
+
+
+def _spare(line: Line) -> bool:
+    """Say whether a line is one of the classical asymptotic ones, which few readers need."""
+    return line.guarantee == "asymptotic" and line.assumption == INDEPENDENT
 
 
 def as_html(audit: Any) -> str:
@@ -51,7 +73,7 @@ def as_html(audit: Any) -> str:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def table(audit: Any, delta: float | None = None) -> Table:
+def table(audit: Any, delta: float | None = None, everything: bool = True) -> Table:
     """Return header and rows: of one delta, or of all tallies."""
     if audit.n_tallies is not None:
         return _table_of_tallies(audit)
@@ -77,7 +99,8 @@ def table(audit: Any, delta: float | None = None) -> Table:
     rows = [
         (line.label or line.method, _number(line.lower), _number(line.upper), line.promise)
         for line in lines
-        if line.method != UNIFORM_ICC or audit.question.icc_prior != "uniform"
+        if (line.method != UNIFORM_ICC or audit.question.icc_prior != "uniform")
+        and (everything or not _spare(line))
     ]
     return (epsilon, "lower", "upper", f"{100 * audit.prob:g} % interval"), rows
 
@@ -202,14 +225,9 @@ def _after(audit: Any, delta: float) -> list[str]:
     """Return what stands below the table of one delta."""
     if audit.draws is not None:
         return _verdicts(audit, delta)
-    lines = []
-    if audit.no_posterior is None:
-        lines += _numbers_line(audit, delta)
-    elif audit.kind == "scores" and audit.claim is not None:
-        line = next(line for line in audit.lines if line.delta == delta)
-        if line.is_bound and line.lower > audit.claim:
-            lines.append(f"The claim of epsilon {audit.claim:g} is refuted at this confidence.")
-    return [*lines, audit.conclusion_at(delta)]
+    lines = _numbers_line(audit, delta) if audit.no_posterior is None else []
+    verdict = [] if audit.claim is None else [audit.claim_verdict(delta)]
+    return [*lines, *verdict, audit.conclusion_at(delta)]
 
 
 def _numbers_line(audit: Any, delta: float) -> list[str]:

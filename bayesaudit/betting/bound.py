@@ -26,7 +26,8 @@ def betting_bound(
 
     **Estimand**: the measure at the rates *averaged over models*, which is what DP bounds, every
     model counting alike however many trials it has. Models need not be alike: the bound holds for
-    the average of their rates.
+    the average of their rates. (Those with one side only are supposed to be alike.) Challenge
+    points that models share count as given: the rates are those at these points.
 
     Parameters
     ----------

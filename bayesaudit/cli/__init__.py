@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from bayesaudit._version import __version__
+from bayesaudit.cli._parser import Parser
 
 __all__ = ["main"]
 
@@ -27,8 +28,8 @@ COMMANDS = {
 }
 
 
-def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser(argv: Sequence[str]) -> Parser:
+    parser = Parser(
         prog="bayesaudit",
         description="How private was the training? From what an attack guessed to the posterior "
         "of epsilon, with the evidence that the number can be trusted.",
@@ -56,21 +57,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         0 done; 1 a finding that the caller asked to fail on; 2 a usage or data error, which
-        prints one line to standard error.
+        prints one line to standard error; 130 interrupted; 141 the reader of standard output has
+        gone.
     """
     argv = sys.argv[1:] if argv is None else argv
     args = _parser(argv).parse_args(argv)
     args.argv = list(argv)
     try:
-        return args.run(args)
+        status = args.run(args)
+        if sys.stdout is None:
+            raise OSError("standard output is closed.")
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:
-        # The reader (`head`, say) has gone: leave quietly, and keep the interpreter from
-        # flushing into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (ValueError, TypeError, OSError) as error:
+        _let_go_of_output()  # the reader (`head`, say) has gone: leave quietly
+        return 141
+    except KeyboardInterrupt:
+        print(f"bayesaudit {args.command}: interrupted.", file=sys.stderr)
+        return 130
+    except MemoryError:
+        print(f"bayesaudit {args.command}: needs more memory than there is.", file=sys.stderr)
+        return 2
+    except (ValueError, TypeError, OSError, ImportError, RecursionError) as error:
+        _let_go_of_output()
         print(f"bayesaudit {args.command}: {_one_line(error, args)}", file=sys.stderr)
         return 2
+
+
+def _let_go_of_output() -> None:
+    """Keep the interpreter from flushing into a closed pipe or a full disk at its exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 #: Arguments of the library whose options have other names, or that stand inside a sentence.
@@ -91,7 +111,7 @@ def _one_line(error: Exception, args: argparse.Namespace) -> str:
         return f"{error.filename}: {error.strerror}"
     text = " ".join(str(error).split())
     first = text.split(" ", 1)[0]
-    if first in vars(args) and first not in ("file", "run", "command", "argv"):
+    if first in vars(args) and first not in ("file", "run", "command", "argv", "given"):
         text = f"--{first.replace('_', '-')}{text[len(first) :]}"
     for name, option in RENAMED.items():
         text = re.sub(rf"(?<!-)\b{name}\b", f"--{option}", text)

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from bayesaudit.cli._input import add_audit_arguments, audit_of, file_inputs
-from bayesaudit.cli._output import emit, json_text, print_warnings
+from bayesaudit.cli._output import emit_json, json_text, print_warnings, table_text
 
 __all__ = ["add_parser", "run"]
 
@@ -33,6 +33,14 @@ def add_parser(commands: Any, summary: str) -> None:
     add_audit_arguments(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="print one JSON object")
+    output.add_argument(
+        "--table",
+        choices=("csv", "md"),
+        help="print the lines as one table, CSV or Markdown, also for many tallies",
+    )
+    output.add_argument(
+        "--all", action="store_true", help="show the classical asymptotic intervals, too"
+    )
     output.add_argument("--out", metavar="FILE", help="write the JSON object to a file")
     output.add_argument(
         "--curve",
@@ -55,9 +63,13 @@ def run(args: argparse.Namespace) -> int:
     from bayesaudit._checks import check_nonnegative
     from bayesaudit._files import check_target, write_atomically
 
+    if args.json and args.table is not None:
+        raise ValueError(f"--table {args.table} does not go with --json.")
+    used = file_inputs(args)
     for target in (args.out, args.curve):
         if target is not None:
-            check_target(target, inputs=file_inputs(args), overwrite=args.force)
+            check_target(target, inputs=used, overwrite=args.force)
+            used.append(target)
     if args.fail_above is not None:
         check_nonnegative(args.fail_above, "fail_above")
     audit = audit_of(args)
@@ -70,8 +82,14 @@ def run(args: argparse.Namespace) -> int:
     if args.quiet:
         print_warnings(audit.warnings)
         return int(failed)
-    emit(audit, document, args.json)
-    if args.curve is not None and not args.json:
+    if args.json:
+        emit_json(document)
+    elif args.table is not None:
+        print(table_text(audit, args.table), end="")
+    else:
+        print(audit.text(everything=args.all))
+    print_warnings(audit.warnings)
+    if args.curve is not None and not (args.json or args.table):
         rows = document["results"]["curve"]["rows"]
         print(f"curve: {rows} values of delta in {args.curve}")
     return int(failed)

@@ -1,6 +1,9 @@
 """The arguments that `estimate`, `sample` and others share: the attack, and what is asked of it."""
 
 import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 __all__ = [
@@ -12,6 +15,7 @@ __all__ = [
     "audit_of",
     "columns_of",
     "file_inputs",
+    "model_output",
     "question_of",
 ]
 
@@ -135,7 +139,16 @@ def add_question_arguments(parser: argparse.ArgumentParser) -> None:
         help="jeffreys, uniform, a,b for Beta(a, b), or a,b,c,d for FNR and FPR (default jeffreys)",
     )
     group.add_argument(
-        "--claim", type=float, metavar="EPS", help="print P(epsilon-hat > EPS | data)"
+        "--claim",
+        type=float,
+        metavar="EPS",
+        help="a claimed epsilon: whether the guaranteed bound refutes it, and how probable or how "
+        "extreme the data make it where a posterior or a test can tell",
+    )
+    group.add_argument(
+        "--independent",
+        action="store_true",
+        help="declare that rows without a model column are independent: no warning of it",
     )
     group.add_argument(
         "--icc-prior",
@@ -169,6 +182,9 @@ def attack_of(args: argparse.Namespace) -> Any:
         missing = [f"--{name}" for name in COUNT_OPTIONS if name not in given]
         if missing:
             raise ValueError(f"needs a file or all four counts; missing {', '.join(missing)}.")
+        for name in ("positive", "columns", "lower_is_member"):
+            if getattr(args, name):
+                raise ValueError(f"--{name.replace('_', '-')} needs a file.")
         from bayesaudit.counts import AttackCounts
 
         return AttackCounts(**{name: getattr(args, name) for name in COUNT_OPTIONS})
@@ -231,9 +247,19 @@ def columns_of(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in ("columns", "positive", "lower_is_member")}
 
 
+@contextlib.contextmanager
+def model_output(name: str | None) -> Iterator[None]:
+    """Send what a user's module prints to standard error, and report one that ends the program."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    except SystemExit as error:
+        raise ValueError(f"--model {name} ended the program, with status {error.code}.") from None
+
+
 def question_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `bayesaudit.audit` beside the attack."""
-    names = ("prob", "direction", "prior", "claim", "icc_prior", "looks")
+    names = ("prob", "direction", "prior", "claim", "icc_prior", "looks", "independent")
     return {name: getattr(args, name) for name in names} | {
         "delta": args.delta or 1e-5,
         "threshold": _threshold(args.threshold),

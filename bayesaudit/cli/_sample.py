@@ -1,6 +1,7 @@
 """``bayesaudit sample``: draws beside the exact posterior, and a verdict on both."""
 
 import argparse
+import sys
 from typing import Any
 
 from bayesaudit.cli._input import (
@@ -9,6 +10,7 @@ from bayesaudit.cli._input import (
     add_question_arguments,
     attack_of,
     file_inputs,
+    model_output,
     question_of,
 )
 from bayesaudit.cli._output import emit
@@ -68,9 +70,7 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument(
         "--chains", type=int, default=4, metavar="N", help="number of chains (default 4)"
     )
-    group.add_argument(
-        "--tune", type=int, default=1000, metavar="N", help="tuning draws of nuts (default 1000)"
-    )
+    group.add_argument("--tune", type=int, metavar="N", help="tuning draws of nuts (default 1000)")
     group.add_argument(
         "--target-accept",
         type=float,
@@ -80,7 +80,6 @@ def add_parser(commands: Any, summary: str) -> None:
     group.add_argument(
         "--sampler",
         choices=("nutpie", "pymc"),
-        default="nutpie",
         help="who runs nuts (default nutpie)",
     )
     group.add_argument(
@@ -109,17 +108,21 @@ def run(args: argparse.Namespace) -> int:
     question = question_of(args)
     if isinstance(question["threshold"], str):
         raise ValueError(f"--threshold must be a number, got {args.threshold!r}.")
-    sampled = audit(attack_of(args), **question).sample(
-        args.model,
-        method=args.method,
-        draws=args.draws,
-        tune=args.tune,
-        chains=args.chains,
-        target_accept=args.target_accept,
-        random_seed=args.seed,
-        sampler=args.sampler,
-        progress=False if args.json else None,
-    )
+    audited = audit(attack_of(args), **question)
+    if sys.stderr.isatty() and (args.model or args.method == "nuts" or audited.is_per_model):
+        print("sample: compiling and sampling …", file=sys.stderr)
+    with model_output(args.model):
+        sampled = audited.sample(
+            args.model,
+            method=args.method,
+            draws=args.draws,
+            tune=args.tune,
+            chains=args.chains,
+            target_accept=args.target_accept,
+            random_seed=args.seed,
+            sampler=args.sampler,
+            progress=False if args.json else None,
+        )
     if args.out is not None:
         from bayesaudit.sampling import save
 

@@ -72,7 +72,7 @@ def run_scores(args: argparse.Namespace) -> int:
         raise ValueError(f"--model {args.model} takes --method nuts, got conjugate.")
     if args.file is None:
         raise ValueError(f"--model {args.model} needs a file of scores.")
-    from bayesaudit.audits import audit_scores
+    from bayesaudit.audits.score_model import audit_scores
     from bayesaudit.reading import read_file
 
     attack = read_file(args.file, prefer="scores", **columns_of(args))
@@ -88,11 +88,11 @@ def run_scores(args: argparse.Namespace) -> int:
         transform=args.transform,
         source=attack.source,
         draws=args.draws,
-        tune=args.tune,
+        tune=1000 if args.tune is None else args.tune,
         chains=args.chains,
         target_accept=0.9 if args.target_accept is None else args.target_accept,
         random_seed=args.seed,
-        sampler=args.sampler,
+        sampler=args.sampler or "nutpie",
         progress=False if args.json else None,
     )
     if args.out is not None:

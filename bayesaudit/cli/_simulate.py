@@ -171,7 +171,7 @@ def _mechanism(args: argparse.Namespace) -> Any:
         return games.RandomizedResponse(epsilon)
     sigma = args.noise_multiplier
     if sigma is None:
-        sigma = games.calibrate_noise(
+        sigma = games.noise_for_epsilon(
             epsilon, sampling_rate=args.sampling_rate, n_steps=args.steps, delta=args.delta
         )
     return games.DPSGD(

@@ -90,9 +90,9 @@ from bayesaudit.games.accounting import (
     ADD_OR_REMOVE,
     REPLACE_ONE,
     PrivacyClaim,
-    calibrate_noise,
     dpsgd_claim,
     gaussian_claim,
+    noise_for_epsilon,
 )
 from bayesaudit.games.adversaries import (
     CalibratedLoss,
@@ -177,11 +177,11 @@ __all__ = [
     "TrainedModels",
     "audit_implementation",
     "audit_trainer",
-    "calibrate_noise",
     "dpsgd_claim",
     "experiment_1",
     "experiment_2",
     "gaussian_claim",
+    "noise_for_epsilon",
     "reconstruction_game",
     "run_shards",
 ]

@@ -25,9 +25,9 @@ __all__ = [
     "ADD_OR_REMOVE",
     "REPLACE_ONE",
     "PrivacyClaim",
-    "calibrate_noise",
     "dpsgd_claim",
     "gaussian_claim",
+    "noise_for_epsilon",
 ]
 
 REPLACE_ONE = "REPLACE_ONE"
@@ -244,7 +244,7 @@ def dpsgd_claim(
     return PrivacyClaim(epsilon, delta, relation, curve)
 
 
-def calibrate_noise(
+def noise_for_epsilon(
     epsilon: float,
     *,
     sampling_rate: float,
@@ -269,7 +269,7 @@ def calibrate_noise(
 
     Examples
     --------
-    >>> sigma = calibrate_noise(4.0, sampling_rate=1.0, n_steps=20)
+    >>> sigma = noise_for_epsilon(4.0, sampling_rate=1.0, n_steps=20)
     >>> round(sigma, 1)
     9.7
     >>> dpsgd_claim(noise_multiplier=sigma, sampling_rate=1.0, n_steps=20).epsilon <= 4.0

@@ -6,7 +6,7 @@ membership pair is that of ``z1`` minus that of ``z0``, so that > 0 means "z1".
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +137,7 @@ class CalibratedLoss:
     n_references: int = 16
     loss: Loss | None = None
     references: Any = None
+    against_initial: ClassVar[bool] = False
 
     def choose(
         self, data: Population, n_train: int, n_challenges: int, rng: np.random.Generator

@@ -92,8 +92,8 @@ def audit_implementation(
     initial : callable, optional
         ``initial(n_features, rng) -> model``: what `train` starts from when given a generator in
         the same state, as its own first lines do it; the canaries are then scored by what training
-        changed. It must contain nothing that was trained and none of the training's noise. Worth
-        giving whenever training starts at random weights.
+        changed. It must contain nothing that was trained and none of the training's noise. Without
+        it the verdict is never "consistent"; for a fixed start, return that.
     adversary : Adversary, optional
         Another attack, instead of the design's own; no pilot is trained.
     data : Population, optional
@@ -194,6 +194,8 @@ def audit_implementation(
         lower = float(interval.lower)
     accuracy = (tp + tn) / n_trials
     rejects = rejection_count(n_trials, limit, level)
+    # Raw losses cannot tell where chance set the weights from what training did to them.
+    known = getattr(adversary, "against_initial", True)
     return ImplementationAudit(
         fn=fn,
         tp=tp,
@@ -206,8 +208,9 @@ def audit_implementation(
         test_level=level,
         rejection_accuracy=None if rejects is None else rejects / n_trials,
         detectable_accuracy=detectable_accuracy(n_trials, rejects),
-        needed_accuracy=needed_accuracy(n_trials, limit, rejects),
-        power=power_without_noise(n_trials, limit, rejects, accuracy),
+        needed_accuracy=needed_accuracy(n_trials, limit, rejects, known),
+        power=power_without_noise(n_trials, limit, rejects, accuracy, known),
+        start_known=known,
         claim=claim,
         tested_claim=tested,
         epsilon_lower=lower,

@@ -181,7 +181,8 @@ def _published_steps(mechanism: Any, challenges: Challenges, canary: str) -> Att
     exact = mechanism.sampling_rate == 1 and mechanism.n_hidden == 0
     if exact and isinstance(challenges, PrivateCoordinate):
         # The last model says all that the steps do: the private weight adds them up.
-        return Attack(mechanism, LossComparison(challenges), f"{canary}, by its loss")
+        adversary = LossComparison(challenges, against_initial=True)
+        return Attack(mechanism, adversary, f"{canary}, by its loss")
     if not mechanism.record:
         mechanism = replace(mechanism, record=True)
     sampling = "fixed-size" if isinstance(challenges, Copies) else "poisson"

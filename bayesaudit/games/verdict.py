@@ -2,7 +2,9 @@
 
 Three verdicts. "inconsistent": a test with a guaranteed level rejects the claim. "consistent": none
 does, and the attack was good enough that it would have rejected code without any noise.
-"inconclusive": none does, and nothing follows, because this design had no power here.
+"inconclusive": none does, and nothing follows, because this design had no power here. Where the
+audit does not know what training starts from, it cannot tell weights set by chance from noise, so
+that "consistent" is out of its reach.
 """
 
 import math
@@ -56,6 +58,8 @@ class ImplementationAudit(Result):
         What the attack had to reach for "consistent"; None if no accuracy does (see `verdict`).
     power : float
         Estimated probability that the curve test rejects code without any noise, in [0, 1].
+    start_known : bool
+        Whether the attack accounts for what training starts from.
     claim : PrivacyClaim
         The claim as given.
     tested_claim : PrivacyClaim
@@ -85,6 +89,7 @@ class ImplementationAudit(Result):
     detectable_accuracy: float
     needed_accuracy: float | None
     power: float
+    start_known: bool
     claim: PrivacyClaim
     tested_claim: PrivacyClaim
     epsilon_lower: float | None
@@ -141,6 +146,8 @@ class ImplementationAudit(Result):
         shows mu_rest. It is found with probability 0.9 if mu_rest reaches the detectable
         accuracy's mu, that is if the attack's accuracy reaches `needed_accuracy`, which moreover a
         coin must reach with a probability of at most 0.01. Below it the verdict is "inconclusive".
+        Where the start is not known, all the blur may be the start's, and code without noise may
+        look just like this: then the needed accuracy is the detectable one, which the test rejects.
         The Gaussian form concerns the power only; the two tests hold for any score.
         """
         if self.violated:
@@ -148,6 +155,9 @@ class ImplementationAudit(Result):
         if self.needed_accuracy is None or self.accuracy < self.needed_accuracy:
             return "inconclusive"
         return "consistent"
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def summary(self) -> str:
         """Return the verdict in words, with what the design cannot see."""
@@ -195,10 +205,14 @@ class ImplementationAudit(Result):
             return (
                 text + f"; a leak that this attack shows below {self.rejection_accuracy:.4f}, not."
             )
-        return (
-            text + f": the attack would have needed an accuracy of {self.needed_accuracy:.4f}. "
-            "Give initial= if training starts at random weights, a larger step length, fewer "
-            "records (n_train) or more models (n_trials)."
+        text += f": the attack would have needed an accuracy of {self.needed_accuracy:.4f}. "
+        if not self.start_known:
+            return text + (
+                "What training starts from was not given: weights set by chance may hide code "
+                "without noise. Give initial= (for a fixed start, a function that returns it)."
+            )
+        return text + (
+            "A larger step length, fewer records (n_train) or more models (n_trials) may help."
         )
 
 
@@ -247,7 +261,9 @@ def detectable_accuracy(n: int, rejects: int | None) -> float:
     return float(betaincinv(rejects, n - rejects + 1, _POWER))
 
 
-def needed_accuracy(n: int, limit: float, rejects: int | None) -> float | None:
+def needed_accuracy(
+    n: int, limit: float, rejects: int | None, start_known: bool = True
+) -> float | None:
     """Return the attack's accuracy from which code without noise is found; None if none is enough.
 
     See `ImplementationAudit.verdict`.
@@ -266,11 +282,15 @@ def needed_accuracy(n: int, limit: float, rejects: int | None) -> float | None:
     claimed = _distance(limit)
     if claimed == 0:
         return None
+    if not start_known:
+        return detectable_accuracy(n, rejects)
     needed = 1 / math.sqrt(1 / claimed**2 + 1 / found**2)
     return max(_accuracy(needed), coin / n)
 
 
-def power_without_noise(n: int, limit: float, rejects: int | None, accuracy: float) -> float:
+def power_without_noise(
+    n: int, limit: float, rejects: int | None, accuracy: float, start_known: bool = True
+) -> float:
     """Return the probability that code without noise is rejected, by an attack of `accuracy`.
 
     A plug-in: the observed accuracy is taken for the attack's own.
@@ -278,10 +298,10 @@ def power_without_noise(n: int, limit: float, rejects: int | None, accuracy: flo
     if rejects is None:
         return 0.0
     claimed, seen = _distance(limit), _distance(max(accuracy, 0.5))
+    if not start_known or seen == 0:
+        return upper_tail(rejects, n, max(accuracy, 0.5))
     if seen >= claimed:
         return 1.0
-    if seen == 0:
-        return upper_tail(rejects, n, 0.5)
     rest = 1 / math.sqrt(1 / seen**2 - 1 / claimed**2)
     return upper_tail(rejects, n, _accuracy(rest))
 

@@ -16,41 +16,35 @@ assume:
 There is no posterior here, and on purpose: DP bounds the probability of many right guesses from
 above and says nothing else about their law (dependence between canaries is free), so there is no
 likelihood. The whole confidence curve, the lower bound at every level, is what the data say.
+
+From the counts of many runs, the bound on mu of Nasr et al. (2023, arXiv:2302.07956) is the lower
+end of ``ba.confidence_interval(counts, ba.GaussianMu("member"), prob)``, and epsilon, if the
+mechanism is Gaussian, is ``GaussianCurve().epsilon(mu, delta)``.
 """
 
-from bayesaudit.onerun._allsubset import all_subset_p_value
 from bayesaudit.onerun._audit import METHODS, OneRunAudit, audit
-from bayesaudit.onerun._counts import GdpAudit, gdp_audit
 from bayesaudit.onerun._curves import (
     EpsilonDeltaCurve,
     GaussianCurve,
     LaplaceCurve,
     TradeOffFamily,
 )
-from bayesaudit.onerun._fdp import f_dp_p_value, f_dp_parameter_lower, f_dp_rejects
+from bayesaudit.onerun._fdp import f_dp_parameter_lower, f_dp_rejects
 from bayesaudit.onerun._rules import count_guesses
 from bayesaudit.onerun._scores import OneRunScoreAudit, audit_pareto, audit_scores
-from bayesaudit.onerun._steinke import steinke_p_value
-from bayesaudit.onerun._xiang import xiang_p_value
 
 __all__ = [
     "METHODS",
     "EpsilonDeltaCurve",
     "GaussianCurve",
-    "GdpAudit",
     "LaplaceCurve",
     "OneRunAudit",
     "OneRunScoreAudit",
     "TradeOffFamily",
-    "all_subset_p_value",
     "audit",
     "audit_pareto",
     "audit_scores",
     "count_guesses",
-    "f_dp_p_value",
     "f_dp_parameter_lower",
     "f_dp_rejects",
-    "gdp_audit",
-    "steinke_p_value",
-    "xiang_p_value",
 ]

@@ -40,17 +40,18 @@ convex in p. Hence, for v >= 1,
     :math:`m\delta`, and 1 from :math:`b_v` on.
 
 The tests solve the linear program itself (HiGHS) and find the same numbers. With delta = 0 this is
-the exact binomial tail; it is never above the (epsilon, delta) form of Mahloujifar et al. (2024),
-whose inequalities are (*) for the sets S = {i, i+1, ...} alone.
+the exact binomial tail; it is never above the (epsilon, delta) form of Mahloujifar et al. (2024,
+arXiv:2410.22235), whose inequalities are (*) for the sets S = {i, i+1, ...} alone. The setting is
+that of Steinke, Nasr and Jagielski (NeurIPS 2023, arXiv:2305.08846); the bound is this project's
+own result.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesaudit.onerun._binomial import tail_over_term, upper_tail, window
-from bayesaudit.onerun._check import check_claim, check_tally
 
-__all__ = ["all_subset_p_value"]
+__all__ = ["all_subset"]
 
 
 def _envelope_at(x: float, b: NDArray, f: NDArray) -> float:
@@ -77,7 +78,10 @@ def _envelope_at(x: float, b: NDArray, f: NDArray) -> float:
 
 
 def all_subset(m: int, r: int, v: int, epsilon: float, delta: float) -> float:
-    """Return the p-value; the arguments are checked already."""
+    """Return the largest probability of v or more right guesses of r, with m canaries.
+
+    The p-value of (epsilon, delta)-DP under any dependence; the arguments are checked already.
+    """
     tail = upper_tail(r, v, epsilon)
     budget = m * delta
     if v == 0 or delta == 0:
@@ -98,65 +102,3 @@ def all_subset(m: int, r: int, v: int, epsilon: float, delta: float) -> float:
     if budget >= b[-1]:
         return 1.0
     return min(1.0, max(tail, _envelope_at(budget, b, f)))
-
-
-def all_subset_p_value(
-    *, n_canaries: int, n_guesses: int, n_correct: int, epsilon: float, delta: float
-) -> float:
-    r"""Bound the probability of so many right guesses under (epsilon, delta)-DP by all subsets.
-
-    Parameters
-    ----------
-    n_canaries : int
-        Canaries put in by independent fair coins, >= 1 (m).
-    n_guesses : int
-        Guesses released, a number fixed in advance, in [0, n_canaries] (r).
-    n_correct : int
-        Right guesses, in [0, n_guesses] (v).
-    epsilon : float
-        Privacy parameter in nats, >= 0.
-    delta : float
-        Privacy parameter in [0, 1].
-
-    Returns
-    -------
-    float
-        The p-value of the claim, in [0, 1]: the largest probability of `n_correct` or more right
-        guesses that the inequalities below allow, under any dependence between canaries.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For a tally that is not 0 <= n_correct <= n_guesses <= n_canaries, or a claim out of range.
-
-    Notes
-    -----
-    For one canary j, differential privacy gives P(j right, N in S) <= e^epsilon P(j wrong, N in S)
-    + delta for the number N of right guesses among the *other* canaries and every set S. Added
-    over j, with p_i = P(T = i), and with S chosen to keep the positive terms,
-
-    .. math:: \sum_i \bigl(i\,p_i - e^\varepsilon (r - i + 1)\,p_{i-1}\bigr)_+ \le m\delta .
-
-    The largest P(T >= v) under it is a linear program with a closed form: with
-    X ~ Bin(r, 1/(1 + e^-epsilon)), the law X | X >= i costs b_i = i P(X = i)/P(X >= i) of the
-    budget m delta and reaches f_i = P(X >= v)/P(X >= i); the p-value is the upper concave envelope
-    of the points (b_i, f_i), i = 0..v, at m delta, and 1 from b_v on. The proof is at the top of
-    this function's module. It is this project's own result; the published bounds stand beside it.
-
-    References
-    ----------
-    The setting: Steinke, Nasr and Jagielski (NeurIPS 2023), arXiv:2305.08846. The inequalities for
-    S = {i, i+1, ...} alone: Mahloujifar, Melis and Chaudhuri (2024), arXiv:2410.22235.
-
-    Examples
-    --------
-    >>> from bayesaudit import onerun
-    >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700)
-    >>> round(onerun.all_subset_p_value(**tally, epsilon=0.7, delta=0.0), 6)
-    0.017142
-    >>> round(onerun.all_subset_p_value(**tally, epsilon=0.7, delta=1e-5), 6)
-    0.017231
-    """
-    m, r, v = check_tally(n_canaries, n_guesses, n_correct)
-    epsilon, delta = check_claim(epsilon, delta)
-    return all_subset(m, r, v, epsilon, delta)

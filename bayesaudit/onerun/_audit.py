@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_nonnegative, check_prob, check_probability
+from bayesaudit._interval import Interval
 from bayesaudit._result import Result
 from bayesaudit.onerun import _allsubset, _fdp, _steinke, _xiang
 from bayesaudit.onerun._check import check_level, check_tally
@@ -68,10 +69,11 @@ class OneRunAudit(Result):
     prob: float
     lower: float
 
-    _also = ("level", "guarantee", "curve=curve.name", "assumption", "reason")
+    _also = ("level", "statement", "guarantee", "curve=curve.name", "assumption", "reason")
     _if_any = ("reason",)
 
-    guarantee = "confidence"
+    statement = "confidence"
+    guarantee = "guaranteed"
 
     @property
     def reason(self) -> str | None:
@@ -103,6 +105,10 @@ class OneRunAudit(Result):
     def independent_canaries(self) -> bool:
         """Whether the bound assumes that the canaries do not influence each other."""
         return self.method == "xiang"
+
+    def interval(self) -> Interval:
+        """Return the bound as an interval of kind "lower", under `assumption`."""
+        return lower_interval(self)
 
     def epsilon_lower(self, level: float | None = None) -> float:
         """Return the lower confidence bound on epsilon at an error level.
@@ -168,6 +174,19 @@ class OneRunAudit(Result):
             check_nonnegative(epsilon, "epsilon"),
             self.delta,
         )
+
+
+def lower_interval(result: Any) -> Interval:
+    """Return a one-run bound as an interval of kind "lower"."""
+    return Interval(
+        lower=result.lower,
+        upper=math.inf,
+        prob=result.prob,
+        kind="lower",
+        statement=result.statement,
+        method=result.method,
+        guarantee=result.guarantee,
+    )
 
 
 def _in_mu(method: str, curve: TradeOffFamily | None) -> bool:
@@ -299,7 +318,7 @@ def audit(
     ----------
     Steinke, Nasr and Jagielski (NeurIPS 2023), arXiv:2305.08846; Mahloujifar, Melis and Chaudhuri
     (2024), arXiv:2410.22235; Xiang et al. (2025), arXiv:2509.08704; the all-subset bound is proved
-    in `all_subset_p_value`.
+    in `bayesaudit.onerun._allsubset`.
 
     Examples
     --------
@@ -309,6 +328,13 @@ def audit(
     (0.371698, 0.95)
     >>> result.confidence_curve([0.01, 0.05, 0.5]).round(4)
     array([0.3578, 0.3717, 0.4052])
+    >>> print(result.interval())
+    95 % confidence lower bound 0.3717 (all-subset; guaranteed)
+    >>> tally = dict(n_canaries=1000, n_guesses=1000, n_correct=700, delta=1e-5)
+    >>> for method in ("all-subset", "steinke"):
+    ...     print(round(onerun.audit(**tally, method=method).p_value(0.7), 6))
+    0.017231
+    0.017499
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)
     delta = check_probability(delta, "delta")

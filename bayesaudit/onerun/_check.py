@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesaudit._checks import check_integers, check_nonnegative, check_number, check_probability
+from bayesaudit._checks import check_integers, check_number
 
 
 def check_count(value: Any, name: str, *, minimum: int = 0) -> int:
@@ -24,11 +24,6 @@ def check_tally(n_canaries: Any, n_guesses: Any, n_correct: Any) -> tuple[int, i
     if v > r:
         raise ValueError(f"n_correct must be <= n_guesses = {r}, got {v}.")
     return m, r, v
-
-
-def check_claim(epsilon: Any, delta: Any) -> tuple[float, float]:
-    """Return a claim (epsilon, delta) with epsilon finite and >= 0."""
-    return check_nonnegative(epsilon, "epsilon"), check_probability(delta, "delta")
 
 
 def check_level(level: Any) -> float:

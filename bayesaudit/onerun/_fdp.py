@@ -8,7 +8,7 @@ from bayesaudit.onerun._check import check_level, check_tally
 from bayesaudit.onerun._curves import TradeOffFamily
 from bayesaudit.onerun._invert import largest_rejected
 
-__all__ = ["f_dp_p_value", "f_dp_parameter_lower", "f_dp_rejects"]
+__all__ = ["f_dp_parameter_lower", "f_dp_rejects"]
 
 
 # A step below this share is rounding, which otherwise creeps on for 1e5 steps and more.
@@ -30,7 +30,7 @@ def rejects(inverse: Callable[[float], float], m: int, r: int, v: int, level: fl
 
 
 def p_value(inverse: Callable[[float], float], m: int, r: int, v: int) -> float:
-    """Return the smallest level that rejects (1 if none does); the arguments are checked."""
+    """Return the smallest level that rejects, to a relative 1e-10; 1 if none does."""
     if v == 0 or not rejects(inverse, m, r, v, 1.0):
         return 1.0
     low, high = -745.0, 0.0  # logs of the level: not rejected, rejected
@@ -110,43 +110,6 @@ def f_dp_rejects(
     """
     m, r, v = check_tally(n_canaries, n_guesses, n_correct)
     return rejects(inverse, m, r, v, check_level(level))
-
-
-def f_dp_p_value(
-    inverse: Callable[[float], float], *, n_canaries: int, n_guesses: int, n_correct: int
-) -> float:
-    """Return the smallest level at which `f_dp_rejects`, 1 if there is none.
-
-    Parameters
-    ----------
-    inverse : callable from [0, 1] to [0, 1]
-        The inverse of 1 - f for the trade-off curve f (convex, symmetric).
-    n_canaries, n_guesses, n_correct : int
-        The tally, as in `f_dp_rejects`.
-
-    Returns
-    -------
-    float
-        The p-value of the curve, in [0, 1], to a relative 1e-10; values below 1e-300 are that.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an impossible tally.
-
-    References
-    ----------
-    Mahloujifar, Melis and Chaudhuri (ICML 2025); arXiv:2410.22235.
-
-    Examples
-    --------
-    >>> from bayesaudit import onerun
-    >>> inverse = onerun.EpsilonDeltaCurve(0.0).inverse(0.0)
-    >>> onerun.f_dp_p_value(inverse, n_canaries=10, n_guesses=10, n_correct=10) >= 2**-10
-    True
-    """
-    m, r, v = check_tally(n_canaries, n_guesses, n_correct)
-    return p_value(inverse, m, r, v)
 
 
 def f_dp_parameter_lower(

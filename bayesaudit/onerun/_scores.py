@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesaudit._checks import check_choice, check_prob, check_probability
+from bayesaudit._interval import Interval
 from bayesaudit._result import Result
 from bayesaudit.onerun._audit import (
     METHODS,
     OneRunAudit,
     audit,
+    lower_interval,
     parameter_lower,
     parameter_to_epsilon,
     trade_off_family,
@@ -72,6 +74,17 @@ class OneRunScoreAudit(Result):
         """The error probability of `lower`: (1 - prob)/2."""
         return (1 - self.prob) / 2
 
+    statement = "confidence"
+
+    @property
+    def guarantee(self) -> str:
+        """What holds: "guaranteed", or "approximate" where the grid was not declared."""
+        return "guaranteed" if self.declared else "approximate"
+
+    def interval(self) -> Interval:
+        """Return the bound as an interval of kind "lower", under `assumption`."""
+        return lower_interval(self)
+
     @property
     def n_rules(self) -> int:
         """K, by which the level is divided."""
@@ -122,6 +135,7 @@ class OneRunScoreAudit(Result):
         result.update(
             prob=self.prob,
             level=self.level,
+            guarantee=self.guarantee,
             assumption=self.assumption,
             declared=self.declared,
             n_rules=self.n_rules,

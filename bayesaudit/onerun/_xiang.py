@@ -1,17 +1,30 @@
-"""The order-statistics bound of Xiang et al. (2025): assumes independent canaries."""
+r"""The order-statistics bound of Xiang et al. (2025): assumes independent canaries.
+
+Each canary's score comes from a channel of its own that satisfies the curve. Differential privacy
+of the training run does not give that.
+
+The share V of canaries at least as extreme as the cut is Beta(r + 1, m - r); given V, each
+released guess is wrong with a probability g(V), independently, so the p-value is
+:math:`E\,P(\mathrm{Bin}(r, g(V)) \le r - v)`. For r = m the rate is the curve's best error.
+With the Gaussian curve and cut s, V = Phi(mu/2 - s) + Phi(-mu/2 - s) and
+g = Phi(-mu/2 - s)/V; with (epsilon, delta), g = (1 - delta/V)_+ / (1 + e^epsilon).
+
+Counterexamples without independence: (1) with probability .06 reveal m delta/.06 bits, which is
+(0, delta)-DP: with m = 10^6, delta = 1e-5, r = 100 all guesses are right with probability .06,
+and the bound at level .05 claims epsilon >= 3.38. (2) With probability .06 answer every bit by
+randomised response, else nothing: mu = .4747 for each canary, and the bound errs 6 % of the
+time at a nominal 5 %; the error is the probability of the shared event and can be anything.
+
+Xiang, Wang, Xiao, Tian and Wang, *Tight Privacy Audit in One Run* (2025); arXiv:2509.08704.
+"""
 
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from bayesaudit import _gdp
-from bayesaudit._checks import check_choice
-from bayesaudit.onerun._check import check_claim, check_tally
-
-__all__ = ["xiang_p_value"]
+__all__ = ["xiang_epsilon_delta", "xiang_gaussian"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 _LEFT_OUT = 1e-20
@@ -91,78 +104,3 @@ def xiang_epsilon_delta(m: int, r: int, v: int, epsilon: float, delta: float) ->
     rate = np.maximum(share - delta, 0.0) / share * wrong
     log_density = _log_beta_shape(share, 1 - share, m, r)
     return _average(_at_most(r - v, r, rate), log_density, weight)
-
-
-def xiang_p_value(
-    *,
-    n_canaries: int,
-    n_guesses: int,
-    n_correct: int,
-    epsilon: float,
-    delta: float,
-    curve: Literal["gaussian", "epsilon-delta"] = "gaussian",
-) -> float:
-    r"""Return the probability of so many right guesses by *independent* canaries (Xiang et al.).
-
-    **Assumes independent canaries**: each canary's score comes from a channel of its own that
-    satisfies the curve. Differential privacy of the training run does not give that. Two
-    mechanisms that break the bound are in Notes; they are among this project's tests.
-
-    Parameters
-    ----------
-    n_canaries : int
-        Canaries put in by independent fair coins, >= 1 (m).
-    n_guesses : int
-        Guesses released for the r most extreme scores, in [0, n_canaries].
-    n_correct : int
-        Right guesses, in [0, n_guesses].
-    epsilon : float
-        Privacy parameter in nats, >= 0.
-    delta : float
-        Privacy parameter in [0, 1].
-    curve : {"gaussian", "epsilon-delta"}
-        The curve that every canary's channel satisfies; ``"gaussian"`` is a second assumption.
-
-    Returns
-    -------
-    float
-        The p-value in [0, 1].
-
-    Raises
-    ------
-    ValueError, TypeError
-        For an impossible tally or claim, or an unknown curve.
-
-    Notes
-    -----
-    The share V of canaries at least as extreme as the cut is Beta(r + 1, m - r); given V, each
-    released guess is wrong with a probability g(V), independently, so the p-value is
-    :math:`E\,P(\mathrm{Bin}(r, g(V)) \le r - v)`. For r = m the rate is the curve's best error.
-    With the Gaussian curve and cut s, V = Phi(mu/2 - s) + Phi(-mu/2 - s) and
-    g = Phi(-mu/2 - s)/V; with (epsilon, delta), g = (1 - delta/V)_+ / (1 + e^epsilon).
-
-    Counterexamples without independence: (1) with probability .06 reveal m delta/.06 bits, which is
-    (0, delta)-DP: with m = 10^6, delta = 1e-5, r = 100 all guesses are right with probability .06,
-    and the bound at level .05 claims epsilon >= 3.38. (2) With probability .06 answer every bit by
-    randomised response, else nothing: mu = .4747 for each canary, and the bound errs 6 % of the
-    time at a nominal 5 %; the error is the probability of the shared event and can be anything.
-
-    References
-    ----------
-    Xiang, Wang, Xiao, Tian and Wang, *Tight Privacy Audit in One Run* (2025); arXiv:2509.08704.
-
-    Examples
-    --------
-    >>> from bayesaudit import onerun
-    >>> tally = dict(n_canaries=1000, n_guesses=100, n_correct=90)
-    >>> p = onerun.xiang_p_value(**tally, epsilon=3.164457735702178, delta=1e-5)
-    >>> round(p, 6)
-    0.05
-    """
-    m, r, v = check_tally(n_canaries, n_guesses, n_correct)
-    check_choice(curve, "curve", ("gaussian", "epsilon-delta"))
-    epsilon, delta = check_claim(epsilon, delta)
-    if curve == "gaussian":
-        mu = float(_gdp.gdp_mu(epsilon, delta))
-        return xiang_gaussian(m, r, v, mu) if mu < np.inf else 1.0
-    return xiang_epsilon_delta(m, r, v, epsilon, delta)

@@ -8,19 +8,19 @@ the axes, where they cover no data: a figure without a layout engine gets the co
 that.
 """
 
+from bayesaudit.plots._assurance import assurance
+from bayesaudit.plots._coverage import coverage
+from bayesaudit.plots._diagnostics import diagnostics, sbc
+from bayesaudit.plots._difference import cdf_difference
+from bayesaudit.plots._distribution import cdf, density, distribution
+from bayesaudit.plots._epsilon_curve import epsilon_curve
+from bayesaudit.plots._fano import fano_bounds, fano_curves
+from bayesaudit.plots._forest import forest
+from bayesaudit.plots._region import region
+from bayesaudit.plots._roc import roc
 from bayesaudit.plots._style import legend
-from bayesaudit.plots.assurance import assurance
-from bayesaudit.plots.coverage import coverage
-from bayesaudit.plots.diagnostics import diagnostics, sbc
-from bayesaudit.plots.difference import cdf_difference
-from bayesaudit.plots.distribution import cdf, density, distribution
-from bayesaudit.plots.epsilon_curve import epsilon_curve
-from bayesaudit.plots.fano import fano_bounds, fano_curves
-from bayesaudit.plots.forest import forest
-from bayesaudit.plots.region import region
-from bayesaudit.plots.roc import roc
-from bayesaudit.plots.tipping import tipping
-from bayesaudit.plots.tradeoff import tradeoff
+from bayesaudit.plots._tipping import tipping
+from bayesaudit.plots._tradeoff import tradeoff
 
 __all__ = [
     "assurance",

@@ -17,6 +17,7 @@ __all__ = [
     "delta_of",
     "ends",
     "levels_of",
+    "names_given",
     "names_of",
     "number",
     "short",
@@ -117,10 +118,7 @@ def check_posteriors(posteriors: Sequence[Any]) -> tuple[Any, ...]:
 def names_of(posteriors: Sequence[Any], labels: Sequence[str] | None = None) -> list[str]:
     """Return the given labels, or what tells the posteriors apart: engine, δ, direction, data."""
     if labels is not None:
-        if isinstance(labels, str) or len(labels) != len(posteriors):
-            got = repr(labels) if isinstance(labels, str) else len(labels)
-            raise ValueError(f"labels must name {len(posteriors)} posteriors, got {got}.")
-        return [str(label) for label in labels]
+        return [str(name) for name in names_given(posteriors, labels, "posteriors")]
     parts = [(_engine(post), _delta(post), _direction(post), *_data(post)) for post in posteriors]
     told = [k for k in range(len(parts[0])) if len({part[k] for part in parts} - {""}) > 1] or [0]
     names = [", ".join(text for k in told if (text := part[k])) for part in parts]
@@ -130,6 +128,18 @@ def names_of(posteriors: Sequence[Any], labels: Sequence[str] | None = None) -> 
         f"{name} ({names[: i + 1].count(name)})" if seen[name] > 1 else name
         for i, name in enumerate(names)
     ]
+
+
+def names_given(items: Sequence[Any], labels: Sequence[str] | None, what: str) -> list[str | None]:
+    """Return a name, or none, for each of at least one item."""
+    if not items:
+        raise ValueError(f"{what} must hold at least one, got none.")
+    if labels is None:
+        return [None] * len(items)
+    if isinstance(labels, str) or len(labels) != len(items):
+        got = repr(labels) if isinstance(labels, str) else len(labels)
+        raise ValueError(f"labels must name {len(items)} {what}, got {got}.")
+    return [str(label) for label in labels]
 
 
 def _engine(post: Any) -> str:

@@ -114,6 +114,7 @@ def posterior(
 
         return DrawsPosterior(tree, measure)
     raise TypeError(
-        "data must be AttackCounts, IndependentRates or a DataTree of draws, "
+        "data must be AttackCounts, IndependentRates or draws of fnr and fpr (a DataTree, a "
+        "Dataset or a mapping of arrays), "
         f"got {type(data).__name__}."
     )

@@ -17,21 +17,47 @@ __all__ = ["add_measures", "as_tree", "measure_draws"]
 def as_tree(data: Any) -> "xr.DataTree | None":
     """Return draws as a DataTree; None where they are none.
 
-    Draws are a DataTree (or of a class derived from it), an ``xarray.Dataset`` with ``fnr`` and
-    ``fpr``, or a mapping of these names to arrays of shape (draws,) or (chains, draws), the latter
-    with further axes if there are many tallies.
+    Draws are a DataTree (or of a class derived from it) whose ``posterior`` or, without one, whose
+    only group with ``fnr`` and ``fpr`` holds them; an ``xarray.Dataset`` with these variables; or a
+    mapping of these names to arrays of shape (draws,) or (chains, draws), the latter with further
+    axes if there are many tallies.
+
+    Raises
+    ------
+    ValueError
+        If a tree has no such group, or several, or if a mapping lacks a rate or mixes shapes.
     """
     kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(data).__mro__}
     if ("xarray", "DataTree") in kinds:
-        return data
+        return _with_posterior(data)
     dataset = ("xarray", "Dataset") in kinds
-    if not dataset and not (isinstance(data, Mapping) and {"fnr", "fpr"} <= set(data)):
+    if not dataset and not (isinstance(data, Mapping) and {"fnr", "fpr"} & set(data)):
         return None
     import xarray as xr
 
     if not dataset:
-        data = xr.Dataset({name: _array(name, value) for name, value in data.items()})
+        arrays = {name: _array(name, value) for name, value in data.items()}
+        shapes = {name: arrays[name][1].shape for name in ("fnr", "fpr") if name in arrays}
+        if len(set(shapes.values())) > 1:
+            raise ValueError(
+                f"fnr and fpr must have one shape, got {shapes['fnr']} and {shapes['fpr']}."
+            )
+        data = xr.Dataset(arrays)
     return xr.DataTree.from_dict({"posterior": data})
+
+
+def _with_posterior(dt: "xr.DataTree") -> "xr.DataTree":
+    if "posterior" in dt.children:
+        return dt
+    found = [node for node in dt.subtree if {"fnr", "fpr"} <= set(node.data_vars)]
+    if len(found) != 1:
+        groups = ", ".join(node.path for node in (found or dt.subtree))
+        number = "several" if found else "none"
+        raise ValueError(
+            "one group of the tree must hold fnr and fpr, or be named posterior: "
+            f"{number} of its groups do ({groups})."
+        )
+    return type(dt).from_dict({"posterior": found[0].to_dataset()})
 
 
 def _array(name: str, value: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -51,7 +77,9 @@ def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
     Raises
     ------
     ValueError
-        If the group lacks ``fnr`` or ``fpr``, or a rate is outside [0, 1].
+        If the group lacks ``fnr`` or ``fpr``, has no draws, or a rate is outside [0, 1].
+    TypeError
+        If a rate is no real number.
     """
     import xarray as xr
 
@@ -64,6 +92,10 @@ def measure_draws(group: "xr.Dataset", measure: Measure) -> "xr.DataArray":
             raise ValueError(
                 f"{name} must have the dims chain and draw, got {tuple(group[name].dims)}."
             )
+        if group[name].dtype.kind not in "fiub":
+            raise TypeError(f"{name} must be real numbers, got {group[name].dtype}.")
+        if not group[name].size:
+            raise ValueError(f"{name} must hold at least one draw, got none.")
         unknown = int(np.isnan(group[name].values).sum())
         if unknown:
             warnings.warn(

@@ -14,6 +14,8 @@ from bayesaudit.reading._table import Block, Table
 
 __all__ = ["json_table", "npz_table", "parquet_table"]
 
+KNOWN = {name for names in (*ALIASES.values(), *PAIRS) for name in names}
+
 
 def parquet_table(stream: BinaryIO) -> Table:
     """Return the table in a Parquet file."""
@@ -91,8 +93,8 @@ def json_table(stream: BinaryIO) -> Table:
     except RecursionError:
         raise ValueError("must be JSON of columns or records, got deeper nesting.") from None
     for name in ("inputs", "counts"):  # what `estimate --json` prints, or counts under their name
-        if isinstance(document, dict) and isinstance(document.get(name), dict | list):
-            document = document[name]
+        if isinstance(document, dict) and not KNOWN & set(map(key, document)):
+            document = document.get(name, document)
     if isinstance(document, list):
         document = _columns_of(document)
     if not isinstance(document, dict):

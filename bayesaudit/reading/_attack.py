@@ -1,6 +1,6 @@
 """What a file holds of an attack: counts, guesses or scores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,8 @@ from bayesaudit.scores import AttackScores
 
 __all__ = ["Attack", "Trials", "read_attack", "read_file", "read_trials"]
 
-TABLES = {
+#: Format -> what reads the table in a stream of it.
+TABLES: dict[str, Callable[[Any], Table]] = {
     "text": text_table,
     "parquet": parquet_table,
     "arrays": npz_table,

@@ -18,6 +18,7 @@ Rows = Callable[[int], str]  # index in a block -> "row 7"
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+GROUPED = re.compile(r"[+-]?\d{1,3}([.,]\d{3})+", re.ASCII)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 PLAIN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 NOT_A_NUMBER = re.compile(r"[+-]?nan", re.ASCII | re.IGNORECASE)
@@ -124,9 +125,9 @@ class Column:
                 raise ValueError(f"{rows(index)}: {self.name} must {error}.") from None
         return values
 
-    def point(self, cell: Any) -> Any:
-        """Return a cell with a decimal point where its column may have commas."""
-        if self.decimal != "," or not isinstance(cell, str) or not ("," in cell or "." in cell):
+    def point(self, cell: str) -> str:
+        """Return a cell of text with a decimal point, where its column may have commas."""
+        if not ("," in cell or "." in cell):
             return cell
         mark = "," if "," in cell else "."
         if self.mark not in (None, mark) or (mark == "," and "." in cell):
@@ -140,10 +141,11 @@ class Numbers(Column):
 
     def add(self, cells: Sequence[Any], rows: Rows) -> None:
         """Take the next block; in one go where every cell is an ordinary number."""
+        if self.decimal == ",":
+            cells = self.each(cells, rows, self.point)
         part = _typed(cells) if isinstance(cells, np.ndarray) else _quick(cells)
         if part is None:
-            numbers = self.each(cells, rows, lambda cell: _number_of_cell(self.point(cell)))
-            part = np.array(numbers, dtype=float)
+            part = np.array(self.each(cells, rows, _number_of_cell), dtype=float)
         self.parts.append(part)
 
 
@@ -185,8 +187,15 @@ class Wholes(Column):
 
     def add(self, cells: Sequence[Any], rows: Rows) -> None:
         """Take the next block."""
-        counts = self.each(cells, rows, lambda cell: whole_of(self.point(cell)))
-        self.parts.append(np.array(counts, dtype=np.int64))
+        if self.decimal == ",":
+            cells = self.each(cells, rows, self.point)
+        self.parts.append(np.array(self.each(cells, rows, whole_of), dtype=np.int64))
+
+    def point(self, cell: str) -> str:
+        """Refuse 1.000 and 1,000, which may be one or a thousand where either mark is decimal."""
+        if GROUPED.fullmatch(cell.strip()):
+            raise ValueError(f"be a whole number without a mark, got {_shown(cell)}")
+        return super().point(cell)
 
 
 class Labels(Column):

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from bayesaudit._checks import DataError
 
@@ -73,7 +73,7 @@ def opened(path: str | Path) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def _decoded(suffixes: list[str], stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+def _decoded(suffixes: list[str], stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """Peel one compression after the other off a stream; without a suffix its content tells."""
     if not stream.seekable():  # a pipe
         stream = io.BytesIO(stream.read())
@@ -114,7 +114,7 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _sniffed(stream: BinaryIO) -> str:
+def _sniffed(stream: IO[bytes]) -> str:
     """Return the suffix that a stream's first bytes deserve."""
     start = stream.read(64)
     stream.seek(0)
@@ -124,7 +124,7 @@ def _sniffed(stream: BinaryIO) -> str:
     return ".json" if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") else ".csv"
 
 
-def _holds_arrays(stream: BinaryIO) -> bool:
+def _holds_arrays(stream: IO[bytes]) -> bool:
     with zipfile.ZipFile(stream) as archive:
         names = archive.namelist()
     stream.seek(0)

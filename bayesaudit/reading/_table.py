@@ -13,13 +13,13 @@ class Block:
 
     Parameters
     ----------
-    cells : dict
+    cells : mapping
         Column -> its cells, as text or typed.
     row : callable
         Index in this block -> the row's name, "row 7" as an editor counts.
     """
 
-    cells: dict[str, Sequence[Any]]
+    cells: Mapping[str, Sequence[Any]]
     row: Callable[[int], str]
 
 

@@ -44,12 +44,16 @@ def text_table(lines: TextIO) -> Table:
 
 
 def _take(records: Any, count: int, blank: int) -> list[list[str]]:
-    """Return the next records; a line that csv cannot split is named."""
+    """Return the next records; one that csv cannot split is named by the line it starts in."""
+    before = records.line_num
+    taken: list[list[str]] = []
     try:
-        return list(islice(records, count))
+        taken.extend(islice(records, count))
     except csv.Error as error:
-        rule = "have sound quotes" if "field limit" not in str(error) else "have shorter fields"
-        raise ValueError(f"row {blank + records.line_num}: must {rule}.") from None
+        rule = "have shorter fields" if "field limit" in str(error) else "have sound quotes"
+        row = _lines([*taken, []], before, before, blank)[-1]
+        raise ValueError(f"row {row}: must {rule}.") from None
+    return taken
 
 
 def _blocks(records: Any, width: int, blank: int, places: Mapping[str, int]) -> Iterator[Block]:
@@ -80,7 +84,7 @@ def _blocks(records: Any, width: int, blank: int, places: Mapping[str, int]) -> 
 def _lines(taken: list[list[str]], before: int, after: int, blank: int) -> Any:
     """Return the line of the file that every record starts in; quoted fields may hold several."""
     first = blank + before + 1
-    if after - before == len(taken):
+    if after - before == len(taken):  # one line each
         return range(first, first + len(taken))
     spans = [1 + sum(len(LINE_END.findall(field)) for field in record) for record in taken]
     return list(accumulate(spans[:-1], initial=first))

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesaudit._result import shown
 from bayesaudit._version import __version__
-from bayesaudit.audits import Audit, Line
+from bayesaudit.audits import BETA_BINOMIAL, DRAWS, EXACT_POSTERIOR, Audit, Line
 from bayesaudit.measures import Epsilon
 
 __all__ = ["content"]
@@ -64,24 +64,15 @@ def claim_sentences(audit: Audit) -> list[str]:
     if audit.claim is None:
         return []
     sentences = []
+    names = (BETA_BINOMIAL, DRAWS) if audit.is_per_model else (EXACT_POSTERIOR, DRAWS)
     for delta in audit.delta:
-        where = f"The claim of epsilon {audit.claim:g} at delta {delta:g}"
-        bound = audit.quoted(delta)
-        if bound is None:
-            text = f"{where} is not tested by a guaranteed bound here"
-        elif bound.lower > audit.claim:
-            text = f"{where} is refuted: {bound.method} shows at least {bound.lower:.4f}"
-        else:
-            text = (
-                f"{where} is not refuted: {bound.method} shows at least {bound.lower:.4f}, which "
-                "does not mean that the claim is true"
-            )
         above = [
-            f"P(epsilon-hat > {audit.claim:g} | data) = {line.prob_above:.4g} by {line.method}"
+            f"P(epsilon-hat > {audit.claim:g} | data) = {line.prob_above:.4g} by {line.method}."
             for line in audit.lines
-            if line.delta == delta and line.prob_above is not None
+            if line.delta == delta and line.method in names
         ]
-        sentences.append("; ".join([text, *above]) + ".")
+        where = f"At delta {delta:g}: " if len(audit.delta) > 1 else ""
+        sentences.append(" ".join([where + audit.claim_verdict(delta), *above]))
     return sentences
 
 

@@ -17,6 +17,7 @@ GUARANTEES = {
     "approximate",
     "posterior",
     "prior-driven",
+    "not identified",
     "not a bound",
 }
 

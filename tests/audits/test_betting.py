@@ -68,10 +68,24 @@ def test_looks_anytime_hold_after_each_model_in_any_order(files):
     assert any("looked at after each model" in warning for warning in found.warnings)
 
 
+def test_models_of_one_trial_quote_the_bound_of_independent_trials():
+    rng = np.random.default_rng(2)
+    member = rng.integers(0, 2, 300)
+    guess = rng.random(300) < np.where(member, 0.7, 0.2)
+    data = {"guess": guess, "member": member}
+    counts = ba.AttackCounts.from_guesses(**data, model=np.arange(300))
+    found, plain = ba.audit(counts), ba.audit(ba.AttackCounts.from_guesses(**data))
+    assert found.recommended.method == "exact-unconditional"
+    assert found.recommended.lower == plain.recommended.lower > found.line("betting").lower > 0.3
+    assert found.recommended.promise == "confidence, guaranteed: every model has one trial"
+
+
 def test_the_command_line_prints_them(files, capsys):
     assert main(["estimate", files["counts"], "--json"]) == 0
     lines = json.loads(capsys.readouterr().out)["results"]["epsilon"]["confidence"]
     assert lines["betting"]["guarantee"] == "guaranteed"
+    assert lines["betting"]["assumption"].startswith("trained models are independent")
+    assert lines["clopper-pearson"]["assumption"] == "all trials are independent"
     assert main(["estimate", files["counts"], "--looks", "anytime"]) == 0
     printed = capsys.readouterr().out
     assert "anytime betting" in printed and "after each model" in printed

@@ -10,9 +10,9 @@ from bayesaudit.games import (
     DPSGD,
     REPLACE_ONE,
     PrivacyClaim,
-    calibrate_noise,
     dpsgd_claim,
     gaussian_claim,
+    noise_for_epsilon,
 )
 
 
@@ -28,7 +28,7 @@ from bayesaudit.games import (
     ],
 )
 def test_replace_one_noise(epsilon, rate, steps, sigma):
-    result = calibrate_noise(epsilon, sampling_rate=rate, n_steps=steps)
+    result = noise_for_epsilon(epsilon, sampling_rate=rate, n_steps=steps)
     assert result == pytest.approx(sigma, abs=1e-2)
     claim = dpsgd_claim(noise_multiplier=result, sampling_rate=rate, n_steps=steps)
     assert claim.epsilon == pytest.approx(epsilon, rel=1e-3)
@@ -114,6 +114,6 @@ def test_bad_claims(arguments, message):
 
 def test_bad_calibration():
     with pytest.raises(ValueError, match="epsilon must be > 0"):
-        calibrate_noise(0.0, sampling_rate=0.1, n_steps=3)
+        noise_for_epsilon(0.0, sampling_rate=0.1, n_steps=3)
     with pytest.raises(ValueError, match="sampling_rate"):
         dpsgd_claim(noise_multiplier=1.0, sampling_rate=0.0, n_steps=3)

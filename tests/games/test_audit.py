@@ -17,14 +17,16 @@ from bayesaudit.games import (
     PrivacyClaim,
     audit_implementation,
     audit_trainer,
-    calibrate_noise,
     dpsgd_claim,
+    noise_for_epsilon,
 )
 from bayesaudit.games.networks import Network, with_bias
 
 LEVEL = 1e-3
 LIMITS = {1: 0.553, 4: 0.678, 10: 0.841}
-SIGMA = {epsilon: calibrate_noise(epsilon, sampling_rate=1.0, n_steps=10) for epsilon in (1, 4, 10)}
+SIGMA = {
+    epsilon: noise_for_epsilon(epsilon, sampling_rate=1.0, n_steps=10) for epsilon in (1, 4, 10)
+}
 
 
 def audit(trainer, claim=None, seed=1, **options):

@@ -12,13 +12,13 @@ from bayesaudit.games import (
     PrivateDirection,
     audit_implementation,
     audit_trainer,
-    calibrate_noise,
     dpsgd_claim,
+    noise_for_epsilon,
 )
 from bayesaudit.games.planted import FaultyDPSGD
 
 SETTINGS = {"sampling_rate": 1.0, "n_steps": 4}
-SIGMA = calibrate_noise(4.0, **SETTINGS)
+SIGMA = noise_for_epsilon(4.0, **SETTINGS)
 CLAIM = dpsgd_claim(noise_multiplier=SIGMA, **SETTINGS)
 QUICK = {"n_train": 32, "n_trials": 300, "n_pilot": 10, "random_seed": 1}
 
@@ -66,7 +66,7 @@ def test_correct_code_is_not_blamed():
 
 @pytest.mark.parametrize("bug", ["noise/B", "noise/sqrt(B)", "clip after averaging"])
 def test_the_packages_own_networks_start_at_published_weights(bug):
-    trainer = audit_trainer(calibrate_noise(4.0, sampling_rate=1.0, n_steps=10), n_hidden=16)
+    trainer = audit_trainer(noise_for_epsilon(4.0, sampling_rate=1.0, n_steps=10), n_hidden=16)
     code = FaultyDPSGD.of(trainer, bug)
     result = audit_implementation(code, trainer.claim(), random_seed=1, n_trials=400, n_pilot=5)
     assert result.verdict == "inconsistent"
@@ -135,7 +135,7 @@ def test_correct_code_is_flagged_at_most_at_its_level_in_200_seeds(settings):
     """A level of .05 rather than 1e-3, so that 200 seeds can show an excess."""
     level, seeds = 0.05, 200
     schedule = {"sampling_rate": settings.get("rate", 1.0), "n_steps": 4}
-    sigma = calibrate_noise(4.0, **schedule)
+    sigma = noise_for_epsilon(4.0, **schedule)
     claim = dpsgd_claim(noise_multiplier=sigma, **schedule)
     train = Trainer(sigma, steps=4, clip=0.3, lr=2.0, **settings)
     flagged = [

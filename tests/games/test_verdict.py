@@ -65,8 +65,13 @@ def loss(model, x, y):
     return -x @ model
 
 
+def nothing(n_features, rng):
+    """Where a release starts."""
+    return np.zeros(n_features)
+
+
 def audit(train, claim, **options):
-    options = {"loss": loss, "n_trials": 400, "random_seed": 1} | options
+    options = {"loss": loss, "initial": nothing, "n_trials": 400, "random_seed": 1} | options
     return audit_implementation(train, claim, **options)
 
 
@@ -78,6 +83,21 @@ def test_consistent_and_inconsistent():
     assert f"{right.rejection_accuracy:.4f}" in right.summary()
     wrong = audit(mean(0.5), claim)
     assert wrong.verdict == "inconsistent" and wrong.summary().startswith("INCONSISTENT")
+
+
+def test_without_the_start_nothing_is_called_consistent():
+    claim = gaussian_claim(1.0, 1e-5)
+    result = audit(mean(2.0), claim, initial=None)
+    assert result.verdict == "inconclusive" and not result.start_known
+    assert result.needed_accuracy == result.detectable_accuracy > result.rejection_accuracy
+    assert "What training starts from was not given" in result.summary()
+
+    def hidden(x, y, rng):  # no noise, but a start that is as wide as the noise should be
+        return 2.0 * rng.normal(size=x.shape[1]) + mean(0.0)(x, y, rng)
+
+    assert audit(hidden, claim, initial=None).verdict == "inconclusive"
+    start = {"initial": lambda n_features, rng: 2.0 * rng.normal(size=n_features)}
+    assert audit(hidden, claim, **start).verdict == "inconsistent"
 
 
 def test_an_attack_near_chance_is_inconclusive():

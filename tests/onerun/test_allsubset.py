@@ -7,12 +7,29 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from bayesaudit.onerun import (
-    EpsilonDeltaCurve,
-    all_subset_p_value,
-    f_dp_p_value,
-    steinke_p_value,
+from bayesaudit.onerun import EpsilonDeltaCurve, _fdp, audit
+from bayesaudit.onerun._allsubset import all_subset
+from bayesaudit.onerun._steinke import steinke
+
+
+def by_name(p_value):
+    def named(*, n_canaries, n_guesses, n_correct, epsilon, delta):
+        return p_value(n_canaries, n_guesses, n_correct, epsilon, delta)
+
+    return named
+
+
+all_subset_p_value, steinke_p_value = by_name(all_subset), by_name(steinke)
+
+
+@pytest.mark.parametrize(
+    ("method", "p_value"), [("all-subset", all_subset_p_value), ("steinke", steinke_p_value)]
 )
+def test_an_audit_reaches_the_p_value(method, p_value):
+    tally = {"n_canaries": 300, "n_guesses": 200, "n_correct": 140, "delta": 1e-4}
+    result = audit(**tally, method=method)
+    for epsilon in (0.0, 0.4, 2.0):
+        assert result.p_value(epsilon) == p_value(**tally, epsilon=epsilon)
 
 
 def linear_program(m: int, r: int, v: int, epsilon: float, delta: float) -> float:
@@ -71,7 +88,7 @@ def test_equals_its_linear_program_in_150_random_cases():
 def test_never_above_the_tail_set_relaxation():
     for case in random_cases(100, seed=7):
         epsilon, delta = case.pop("epsilon"), case.pop("delta")
-        relaxed = f_dp_p_value(EpsilonDeltaCurve(delta).inverse(epsilon), **case)
+        relaxed = _fdp.p_value(EpsilonDeltaCurve(delta).inverse(epsilon), *case.values())
         assert all_subset_p_value(**case, epsilon=epsilon, delta=delta) <= relaxed * (1 + 1e-9)
 
 

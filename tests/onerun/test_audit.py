@@ -153,7 +153,7 @@ def test_to_dict_echoes_the_inputs():
     shown = json.loads(json.dumps(onerun.audit(**TALLY, prob=0.8).to_dict(), allow_nan=False))
     assert {name: shown[name] for name in TALLY} == TALLY
     assert shown["prob"] == 0.8 and shown["level"] == pytest.approx(0.1)
-    assert shown["guarantee"] == "confidence" and shown["curve"] is None
+    assert shown["guarantee"] == "guaranteed" and shown["curve"] is None
 
 
 def test_results_are_frozen():
@@ -193,9 +193,8 @@ def test_xiang_equals_its_definition(m, r, v, delta):
                 epsabs=1e-12,
                 epsrel=1e-10,
             )
-        p = onerun.xiang_p_value(
-            n_canaries=m, n_guesses=r, n_correct=v, epsilon=epsilon, delta=delta, curve=curve
-        )
+        tally = {"n_canaries": m, "n_guesses": r, "n_correct": v, "delta": delta}
+        p = onerun.audit(**tally, method="xiang", curve=curve).p_value(epsilon)
         assert p == pytest.approx(expected, rel=1e-8, abs=1e-12)
 
 
@@ -207,22 +206,18 @@ def test_xiang_in_a_simulation_of_independent_gaussian_canaries():
     order = np.argsort(-np.abs(score), axis=1)[:, :r]
     right = np.take_along_axis((score > 0) == (bits > 0), order, axis=1).sum(axis=1)
     epsilon = onerun.GaussianCurve().epsilon(mu, 1e-5)
-    p = onerun.xiang_p_value(
-        n_canaries=m, n_guesses=r, n_correct=v, epsilon=epsilon, delta=1e-5, curve="gaussian"
-    )
+    tally = {"n_canaries": m, "n_guesses": r, "n_correct": v, "delta": 1e-5}
+    p = onerun.audit(**tally, method="xiang").p_value(epsilon)
     assert np.mean(right >= v) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 200_000))
 
 
-def test_negative_gdp_estimate_is_0_and_not_its_absolute_value():
-    wrong = onerun.gdp_audit(fn=100, tp=0, fp=100, tn=0, delta=1e-5)
-    assert wrong.mu_lower() == wrong.lower == 0.0
-    worse_than_a_coin = onerun.gdp_audit(fn=800, tp=200, fp=800, tn=200, delta=1e-5)
-    assert worse_than_a_coin.mu_lower() == worse_than_a_coin.lower == 0.0
-    assert "Gaussian" in worse_than_a_coin.assumption
-    at_0 = onerun.gdp_audit(fn=10, tp=90, fp=10, tn=90, delta=0.0)
-    assert at_0.lower == math.inf and at_0.to_dict()["lower"] is None
-    assert "delta = 0" in at_0.to_dict()["reason"]
-    assert np.isfinite(at_0.to_dict()["mu_lower"])
+def test_results_carry_an_interval_of_the_common_vocabulary():
+    result = onerun.audit(**TALLY)
+    found = result.interval()
+    assert tuple(found) == (result.lower, math.inf)
+    assert (found.kind, found.statement, found.guarantee) == ("lower", "confidence", "guaranteed")
+    assert found.error == pytest.approx(result.level) and found.method == result.method
+    assert {**result.to_dict(), **found.to_dict()}.items() >= result.to_dict().items()
 
 
 @pytest.mark.parametrize(
@@ -260,10 +255,6 @@ def test_refuses_levels_and_claims_out_of_range():
             result.epsilon_lower(level)
     with pytest.raises(ValueError, match="epsilon must be finite and >= 0"):
         result.p_value(-1.0)
-    with pytest.raises(ValueError, match="at least one of the members"):
-        onerun.gdp_audit(fn=0, tp=0, fp=1, tn=1, delta=0.0)
-    with pytest.raises(ValueError, match="at least one of the non-members"):
-        onerun.gdp_audit(fn=1, tp=0, fp=0, tn=0, delta=0.0)
 
 
 def test_imports_are_light():

@@ -11,8 +11,8 @@ from bayesaudit.onerun import (
     EpsilonDeltaCurve,
     GaussianCurve,
     LaplaceCurve,
+    _fdp,
     audit,
-    f_dp_p_value,
     f_dp_parameter_lower,
     f_dp_rejects,
 )
@@ -49,7 +49,7 @@ def test_recursion_is_the_optimum_over_tail_sets():
         m, v = r + int(rng.integers(0, 20)), int(rng.integers(1, r + 1))
         epsilon, delta = float(rng.uniform(0, 2)), float(10 ** rng.uniform(-5, -1))
         inverse = EpsilonDeltaCurve(delta).inverse(epsilon)
-        p = f_dp_p_value(inverse, n_canaries=m, n_guesses=r, n_correct=v)
+        p = _fdp.p_value(inverse, m, r, v)
         assert p == pytest.approx(tail_set_program(m, r, v, epsilon, delta), rel=1e-6, abs=1e-9)
         seen += p < 0.99
     assert seen > 50
@@ -101,7 +101,7 @@ def test_bound_is_where_the_p_value_crosses_the_level():
         x = f_dp_parameter_lower(curve, **tally, level=0.03)
         assert f_dp_rejects(curve.inverse(x * (1 - 1e-9)), **tally, level=0.03)
         assert not f_dp_rejects(curve.inverse(x * (1 + 1e-9)), **tally, level=0.03)
-        assert f_dp_p_value(curve.inverse(x), **tally) == pytest.approx(0.03, rel=1e-6)
+        assert _fdp.p_value(curve.inverse(x), *tally.values()) == pytest.approx(0.03, rel=1e-6)
 
 
 def test_mu_does_not_depend_on_delta():

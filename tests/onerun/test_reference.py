@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+import bayesaudit as ba
 from bayesaudit import onerun
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "onerun.json").read_text())
@@ -34,10 +35,11 @@ def test_lower_bound(row):
 
 @pytest.mark.parametrize("row", REFERENCE["gdp"], ids=lambda row: f"{row['fn']}-{row['fp']}")
 def test_gdp_from_counts(row):
-    counts = {name: row[name] for name in ("fn", "tp", "fp", "tn")}
-    result = onerun.gdp_audit(**counts, delta=row["delta"], prob=1 - 2 * row["level"])
-    assert result.mu_lower() == pytest.approx(row["mu"], rel=1e-12)
-    assert result.lower == pytest.approx(row["epsilon"], rel=1e-12)
+    counts = ba.AttackCounts(**{name: row[name] for name in ("fn", "tp", "fp", "tn")})
+    mu = ba.confidence_interval(counts, ba.GaussianMu("member"), 1 - 2 * row["level"]).lower
+    assert mu == pytest.approx(row["mu"], rel=1e-12)
+    epsilon = onerun.GaussianCurve().epsilon(mu, row["delta"])
+    assert epsilon == pytest.approx(row["epsilon"], rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["steinke", "f-dp"])

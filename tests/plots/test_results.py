@@ -89,16 +89,41 @@ def test_an_object_with_lines_is_drawn_by_its_lines(results):
     assert texts[0] == texts[1] == "exact posterior"
 
 
-def test_lines_of_several_deltas_are_named(results):
-    lines = [
-        SimpleNamespace(delta=delta, method="x", lower=0.1, upper=0.2, statement="confidence",
-                        guarantee="guaranteed")
-        for delta in (0.0, 1e-5)
+def test_lines_of_several_deltas_stand_below_headings():
+    audit = ba.audit(ba.AttackCounts(fn=35, tp=65, fp=25, tn=75), delta=[1e-5, 0.05], claim=1.0)
+    ax = one(ba.plots.forest, audit, methods=["exact posterior", "clopper-pearson"])
+    rows = {round(place): text.get_text() for place, text in zip(
+        ax.get_yticks(), ax.get_yticklabels(), strict=True)}  # fmt: skip
+    assert [rows[place] for place in sorted(rows)] == [
+        "$\\delta$ = $10^{-5}$", "exact posterior", "clopper-pearson",
+        "$\\delta$ = 0.05", "exact posterior", "clopper-pearson",
     ]  # fmt: skip
-    ax = one(ba.plots.forest, lines)
-    names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names == ["x, $\\delta$ = 0", "x, $\\delta$ = $10^{-5}$"]
     assert ax.get_xlabel() == "$\\hat\\varepsilon$ (nats)"
+    with pytest.raises(ValueError, match="methods must be among"):
+        ba.plots.forest(audit, methods=["magic"])
+
+
+def test_an_audit_shows_every_line_once_and_its_promise():
+    counts = ba.AttackCounts(fn=35, tp=65, fp=25, tn=75)
+    audit = ba.audit(counts)
+    ax = one(ba.plots.forest, audit)
+    assert len(ax.get_yticklabels()) == len(audit.lines)
+    told = set(labels(ax))
+    for line in audit.lines:
+        promise = ", ".join(dict.fromkeys((line.statement, line.guarantee)))
+        assert promise in told
+    from bayesaudit.plots._forest import PROMISES
+
+    assert {line.guarantee for line in audit.lines} <= set(PROMISES)
+
+
+def test_of_many_tallies_the_lines_that_hold_are_drawn():
+    many = ba.AttackCounts(fn=[35, 0], tp=[65, 100], fp=[25, 0], tn=[75, 100])
+    audit = ba.audit(many)
+    told = labels(one(ba.plots.forest, audit))
+    assert told and all("posterior mass" in text or "guaranteed" in text for text in told)
+    chosen = labels(one(ba.plots.forest, audit, methods=["wilson"]))
+    assert chosen == ["wilson: confidence, asymptotic"]
 
 
 # -- curves ----------------------------------------------------------------------------------------
@@ -143,6 +168,23 @@ def test_the_tradeoff_band_holds_its_rectangles(results):
     np.testing.assert_allclose(ba.Epsilon(0).of(y, x)[1:-1], 1.0, atol=1e-9)
 
 
+def test_posteriors_of_score_models_are_drawn_beside_the_scores(results):
+    scores = results.band
+    rng = np.random.default_rng(1)
+    member = np.arange(600) % 2 == 1
+    data = ba.AttackScores(score=rng.normal(size=600) + member, member=member)
+    found = ba.tradeoff_posterior(ba.sampling.conjugate_scores(data, "location"))
+    for draw, upside_down in ((ba.plots.tradeoff, False), (ba.plots.roc, True)):
+        ax = one(draw, found, scores, labels=["location", "files"])
+        assert labels(ax)[0] == "location: 90 % credible, pointwise"
+        assert "files: excluded at confidence 0.95" in labels(ax)
+        x, y = ax.lines[0].get_data()
+        np.testing.assert_array_equal(x, found.fpr)
+        np.testing.assert_allclose(y, 1 - found.fnr[1] if upside_down else found.fnr[1])
+        assert len({line.get_color() for line in ax.lines}) == 3
+    assert labels(one(ba.plots.roc, found))[0] == "location model, 90 % credible, pointwise"
+
+
 def test_a_confidence_band_bounds_errors_from_above(results):
     ax = one(ba.plots.tradeoff, results.band)
     vertices = ax.collections[0].get_paths()[0].vertices
@@ -162,6 +204,16 @@ def test_epsilon_of_delta_has_no_corner_of_the_grid(results):
     assert points.get_linestyle() == "None" and points.get_marker() == "o"
     assert next(text.get_text() for text in fine.get_xticklabels()) == "0"
     assert fine.get_xlim()[0] == pytest.approx(1e-7)
+
+
+def test_the_curve_of_a_band_is_a_lower_bound():
+    rng = np.random.default_rng(1)
+    member = np.arange(400) % 2 == 1
+    scores = ba.AttackScores(score=rng.normal(size=400) + 2 * member, member=member)
+    curve = ba.audit(scores, threshold="band").curve()
+    ax = one(ba.plots.epsilon_curve, curve)
+    assert labels(ax) == ["lower bound, confidence 0.95, all $\\delta$ at once"]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), curve.lower)
 
 
 def test_one_sided_curves_leave_the_upper_end_open(results):
@@ -252,7 +304,7 @@ def test_fano_bounds_have_names_that_a_reader_knows(results):
     names = " ".join(text.get_text() for text in ax.get_yticklabels())
     assert "pure DP" in names and "mutual" in names
     assert not any(word in names for word in ("erokhin", "rero", "f-dp"))
-    from bayesaudit.plots.fano import NAMES
+    from bayesaudit.plots._fano import NAMES
 
     assert {bound.method for bounds in results.fano for bound in bounds.bounds} <= set(NAMES)
     assert ax.get_xlim()[1] > 1
@@ -284,9 +336,11 @@ def test_errors_name_the_rule_and_leave_no_figure(results):
     plots, r = ba.plots, results
     cases = [
         (TypeError, "curve must be a TippingCurve, got int", lambda: plots.tipping(3)),
-        (TypeError, "curve must be a RocCurve or Conf", lambda: plots.roc([1, 2])),
-        (TypeError, "curve must be a TradeoffCurve or", lambda: plots.tradeoff(r.curve)),
-        (TypeError, "curve must be an EpsilonCurve", lambda: plots.epsilon_curve(r.tradeoff)),
+        (TypeError, "curves must be RocCurve, Conf", lambda: plots.roc([1, 2])),
+        (ValueError, "curves must hold at least one", lambda: plots.roc()),
+        (ValueError, "labels must name 1 curves", lambda: plots.roc(r.band, labels="ab")),
+        (TypeError, "curves must be trade-off curves", lambda: plots.tradeoff(r.curve)),
+        (TypeError, "or BandCurve, got TradeoffCurve", lambda: plots.epsilon_curve(r.tradeoff)),
         (TypeError, "results must be Coverage", lambda: plots.coverage(0.5)),
         (ValueError, "at least one Coverage", lambda: plots.coverage({})),
         (ValueError, "end must be one of", lambda: plots.coverage(r.coverage, end="left")),

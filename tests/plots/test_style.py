@@ -42,6 +42,12 @@ def test_legends_cover_neither_data_nor_labels_nor_each_other(calls):
         assert all(overlap(*pair) == 0 for pair in itertools.combinations(boxes, 2)), name
         for ax in axes:
             assert min(ax.get_window_extent().size) > 0.7 * figure.dpi, name
+            for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+                box = text.get_window_extent()
+                inside = overlap(box, figure.bbox) >= 0.98 * max(box.width - 1, 0) * (
+                    box.height - 1
+                )
+                assert not text.get_text() or inside, (name, text.get_text())
         plt.close(figure)
 
 

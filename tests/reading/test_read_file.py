@@ -132,6 +132,17 @@ def test_blank_lines_and_wide_matrices(file, tmp_path):
     assert found.challenge.tolist() == [7, 8, 9] * 2
 
 
+def test_what_estimate_prints_can_be_read(file):
+    one = '{"fn": 1, "tp": 2, "fp": 3, "tn": 4}'
+    expected = ba.AttackCounts(fn=1, tp=2, fp=3, tn=4)
+    for text in (one, f'{{"counts": {one}}}', f'{{"version": 1, "inputs": {{"counts": {one}}}}}'):
+        assert ba.read_attack(file(text, "a.json")) == expected
+    found = ba.read_attack(file(f'{{"inputs": {{"counts": [{one}, {one}]}}}}', "a.json"))
+    assert (found.axis, found[1]) == ("tally", expected)
+    text = '{"inputs": {"score": 7}, "score": [1, 2], "member": [0, 1]}'
+    assert ba.read_attack(file(text, "a.json")).score.tolist() == [1, 2]
+
+
 CONTENTS = {
     "csv": BOTH.encode(),
     "gz": gzip.compress(BOTH.encode()),

@@ -7,7 +7,7 @@ import pytest
 from score_models.simulated import simulated
 
 import bayesaudit as ba
-from bayesaudit.audits import audit_score_draws
+from bayesaudit.audits.score_model import audit_score_draws
 from bayesaudit.cli import main
 
 

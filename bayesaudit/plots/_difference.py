@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesaudit.plots._distribution import band_error
 from bayesaudit.plots._names import axis_label, check_posteriors, levels_of, names_of
 from bayesaudit.plots._style import ink, legend, look, new_axes, spare, tint
-from bayesaudit.plots.distribution import band_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def cdf_difference(
             )  # fmt: skip
     ax.axhline(0, color=ink(ax)[1], lw=0.8)
     ax.plot(level, first.cdf(level) - second.cdf(level), color=ink(ax)[0], lw=1.3)
-    ax.set(xlabel=axis_label(*(post.measure for post in pair)), ylabel="difference of the CDFs")
+    ax.set(xlabel=axis_label(*(post.measure for post in pair)), ylabel="difference of CDFs")
     title = f"CDF of {names[0]} − CDF of {names[1]}"
     ax.set_title(textwrap.fill(title, 48), fontsize="medium")
     ax.set_xlim(level[0], level[-1])

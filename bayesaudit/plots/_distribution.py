@@ -67,7 +67,7 @@ def distribution(
     >>> post = ba.posterior(ba.AttackCounts(fn=35, tp=65, fp=25, tn=75), ba.Epsilon(1e-5))
     >>> pair = Figure(figsize=(7, 3)).subplots(1, 2)
     >>> [ax.get_ylabel() for ax in ba.plots.distribution(post, claim=1.0, ax=pair)]
-    ['posterior CDF', 'posterior density (per nat)']
+    ['posterior CDF', 'density (per nat)']
     """
     _checked(posteriors, prob, claim, labels)
     if ax is None:
@@ -199,7 +199,7 @@ def density(
         if posteriors[0].measure.name == "epsilon"
         else f"unit of {symbol(posteriors[0].measure)}"
     )
-    ax.set(ylabel=f"posterior density (per {unit})", ylim=(0, 1.1 * top))
+    ax.set(ylabel=f"density (per {unit})", ylim=(0, 1.1 * top))
     legend(ax)
     return ax
 

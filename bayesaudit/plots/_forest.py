@@ -31,6 +31,8 @@ PROMISES = {
     "not a bound": ("X", False, 3),
 }
 OTHER = ("*", False, 5)
+#: What is drawn of many lines of many tallies, unless methods are named.
+FEW, HOLDING = 4, ("posterior mass", "guaranteed")
 #: More rows than this are not named one by one.
 NAMED = 40
 
@@ -38,6 +40,7 @@ NAMED = 40
 class _Row(NamedTuple):
     name: str
     promise: str
+    delta: float | None
     lower: Array
     upper: Array
     reason: str
@@ -48,6 +51,7 @@ def forest(
     *,
     claim: float | None = None,
     measure: Measure | None = None,
+    methods: Sequence[str] | None = None,
     labels: Sequence[str] | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -65,6 +69,9 @@ def forest(
     measure : Measure, optional
         What the ends are values of; by default ε̂ in nats, at the lines' δ if it is one and the
         same.
+    methods : sequence of str, optional
+        The lines to draw, by their method; by default all, or where there are both many tallies and
+        many lines, the posteriors and the guaranteed bounds.
     labels : sequence of str, optional
         Names of the rows: of the lines, or of the tallies where there are several.
     ax : matplotlib.axes.Axes, optional
@@ -89,29 +96,34 @@ def forest(
     ['exact posterior', 'clopper-pearson']
     """
     found = _lines(lines)
-    rows = [_row(name, line, _deltas(found)) for name, line in found]
+    if methods is not None:
+        found = _chosen(found, methods)
+    rows = sorted((_row(name, line) for name, line in found), key=lambda row: row.delta or 0.0)
     sizes = {row.lower.size for row in rows} - {1}
     if len(sizes) > 1:
         raise ValueError(f"lines must be of equally many tallies, got {sorted(sizes)}.")
     size = sizes.pop() if sizes else 1
+    many = size > 1
+    if many and methods is None and len(rows) > FEW:
+        rows = [row for row in rows if row.promise.split(", ")[-1] in HOLDING] or rows
     if claim is not None:
         claim = check_number(claim, "claim")
-    many = size > 1
     shown = size if many else len(rows)
     if labels is not None and (isinstance(labels, str) or len(labels) != shown):
         got = repr(labels) if isinstance(labels, str) else len(labels)
         raise ValueError(f"labels must name {shown} rows, got {got}.")
-    ax = new_axes(ax, (5.2, min(1.7 + 0.3 * shown, 8.0)))
+    heights, headings = _heights(rows, size)
+    ax = new_axes(ax, (5.2, min(1.7 + 0.28 * (shown + len(headings)), 9.0)))
     right = _right(rows, claim)
-    for i, row in enumerate(rows):
+    for i, (row, height) in enumerate(zip(rows, heights, strict=True)):
         marker, filled, colour = PROMISES.get(row.promise.split(", ")[-1], OTHER)
-        place = np.arange(size) + 0.7 * ((i + 0.5) / len(rows) - 0.5) if many else np.array([i])
         style = look(ax, i) if many else look(ax, colour)
-        _draw(ax, row, place, Look(style.colour, "-", marker), filled, right, many)
-    names = labels if labels is not None else None if many else [row.name for row in rows]
-    _axis(ax, names, shown)
+        _draw(ax, row, height, Look(style.colour, "-", marker), filled, right, many)
+    if labels is None and not many:
+        labels = [row.name for row in rows]
+    _axis(ax, labels, np.arange(size) if many else np.concatenate(heights), headings)
     if measure is None:
-        deltas = _deltas(found)
+        deltas = {row.delta for row in rows} - {None}
         measure = Epsilon(deltas.pop()) if len(deltas) == 1 else None
     ax.set_xlabel(axis_label("epsilon" if measure is None else measure))
     lowest = min(float(row.lower[np.isfinite(row.lower)].min(initial=0.0)) for row in rows)
@@ -160,19 +172,38 @@ def _stacked(line: Any) -> Any:
     return SimpleNamespace(**ends, **common, kind=getattr(given[0], "kind", None))
 
 
-def _deltas(found: list[tuple[str | None, Any]]) -> set[float]:
-    return {line.delta for _, line in found if getattr(line, "delta", None) is not None}
+def _chosen(
+    found: list[tuple[str | None, Any]], methods: Sequence[str]
+) -> list[tuple[str | None, Any]]:
+    known = {line.method for _, line in found}
+    if isinstance(methods, str) or not set(methods) <= known or not methods:
+        raise ValueError(f"methods must be among {sorted(known)}, got {methods!r}.")
+    return [(name, line) for name, line in found if line.method in methods]
 
 
-def _row(name: str | None, line: Any, deltas: set[float]) -> _Row:
+def _heights(rows: list[_Row], size: int) -> tuple[list[Array], list[tuple[float, str]]]:
+    """Return the heights of every row's points, and a heading for each of several δ."""
+    if size > 1:
+        shifts = 0.7 * ((np.arange(len(rows)) + 0.5) / len(rows) - 0.5)
+        return [np.arange(size) + shift for shift in shifts], []
+    several = len({row.delta for row in rows} - {None}) > 1
+    heights, headings, place = [], [], 0.0
+    for i, row in enumerate(rows):
+        if several and row.delta is not None and (i == 0 or row.delta != rows[i - 1].delta):
+            headings.append((place, f"$\\delta$ = {number(row.delta)}"))
+            place += 1
+        heights.append(np.array([place]))
+        place += 1
+    return heights, headings
+
+
+def _row(name: str | None, line: Any) -> _Row:
     guarantee = getattr(line, "guarantee", None)
     promise = ", ".join(dict.fromkeys(part for part in (line.statement, guarantee) if part))
     if "not a bound" in promise:
         promise = "not a bound"
     if name is None:
         name = (getattr(line, "label", None) or str(line.method)).strip()
-        if len(deltas) > 1:
-            name += f", $\\delta$ = {number(line.delta)}"
     lower, upper = (
         np.atleast_1d(np.array(np.nan if end is None else end, float))
         for end in (line.lower, line.upper)
@@ -182,7 +213,8 @@ def _row(name: str | None, line: Any, deltas: set[float]) -> _Row:
     upper = np.full_like(lower, np.nan) if kind == "lower" else upper
     lower = np.full_like(upper, np.nan) if kind == "upper" else lower
     lower, upper = np.broadcast_arrays(lower, upper)
-    return _Row(name, promise, lower, upper, str(getattr(line, "reason", None) or ""))
+    reason = str(getattr(line, "reason", None) or "")
+    return _Row(name, promise, getattr(line, "delta", None), lower, upper, reason)
 
 
 def _right(rows: list[_Row], claim: float | None) -> float:
@@ -219,10 +251,24 @@ def _draw(
         text.set(va="center", in_layout=False, bbox=page)
 
 
-def _axis(ax: "Axes", names: Sequence[str] | None, rows: int) -> None:
-    if rows <= NAMED:
-        names = names if names is not None else [str(i) for i in range(rows)]
-        ax.set_yticks(range(rows), [textwrap.fill(str(name), 30) for name in names])
-    if rows > NAMED or names is None or names[0] == "0":
+def _axis(
+    ax: "Axes",
+    names: Sequence[str] | None,
+    places: Array,
+    headings: list[tuple[float, str]],
+) -> None:
+    rows = places.size + len(headings)
+    if names is None:
         ax.set_ylabel("tally")
-    ax.set_ylim(rows - 0.4, -0.6)
+    if rows <= NAMED:
+        texts = [str(i) for i in range(rows)] if names is None else map(str, names)
+        ticks = [*zip(places, (textwrap.fill(text, 30) for text in texts), strict=True), *headings]
+        ax.set_yticks([tick for tick, _ in ticks], [text for _, text in ticks])
+        for tick in ax.yaxis.get_major_ticks()[places.size :]:
+            tick.tick1line.set_visible(False)
+        # Rows that are lower than the text is high have a smaller text.
+        height = 0.65 * ax.get_position(original=True).height * ax.figure.bbox.height
+        points = 72 * height / ax.get_figure(root=True).dpi / rows
+        size = ax.yaxis.get_major_ticks()[0].label1.get_size()
+        ax.tick_params(axis="y", labelsize=float(np.clip(0.9 * points, 5, size)))
+    ax.set_ylim(max(places.max() + 0.6, 0.6), -0.6)

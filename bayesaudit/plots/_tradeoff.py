@@ -1,5 +1,6 @@
 """The trade-off of the two error rates, with the band that holds at all thresholds at once."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,8 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from bayesaudit._checks import check_nonnegative
 from bayesaudit.curves import TradeoffCurve
 from bayesaudit.measures import Epsilon, Measure
-from bayesaudit.plots._names import number, symbol
+from bayesaudit.plots._names import names_given, number, symbol
 from bayesaudit.plots._style import ink, legend, look, new_axes, spare, tint
+from bayesaudit.roc import RocCurve
+from bayesaudit.score_curves import TradeoffPosterior
 from bayesaudit.thresholds import ConfidenceBand
 
 if TYPE_CHECKING:
@@ -18,26 +21,30 @@ if TYPE_CHECKING:
 __all__ = ["tradeoff"]
 
 Array = NDArray[np.float64]
+Curve = TradeoffCurve | TradeoffPosterior | ConfidenceBand | RocCurve
 
 
 def tradeoff(
-    curve: TradeoffCurve | ConfidenceBand,
-    *,
+    *curves: Curve,
     claim: float | None = None,
     measure: Measure | None = None,
+    labels: Sequence[str] | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw the false negative rate against the false positive rate, and the claim's lower limit.
 
     Parameters
     ----------
-    curve : TradeoffCurve or ConfidenceBand
-        From `bayesaudit.tradeoff_curve`, whose band is credible and has two sides, or from
-        `bayesaudit.confidence_band`, which bounds the errors from above.
+    *curves : TradeoffCurve, TradeoffPosterior, ConfidenceBand or RocCurve
+        From `bayesaudit.tradeoff_curve`, whose band is credible and has two sides, from
+        `bayesaudit.tradeoff_posterior`, whose band is pointwise, from `bayesaudit.confidence_band`,
+        which bounds the errors from above, or the observed curve alone.
     claim : float, optional
         A claimed level, >= 0: below its curve no attack should come.
     measure : Measure, optional
         What the claim is a level of; by default ``Epsilon(0)``.
+    labels : sequence of str, optional
+        Names for the legend, one a curve.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure of pyplot.
 
@@ -63,34 +70,23 @@ def tradeoff(
     >>> ax.get_legend_handles_labels()[1][:2]
     ['90 % credible band', 'posterior medians']
     """
-    if not isinstance(curve, TradeoffCurve | ConfidenceBand):
-        got = type(curve).__name__
-        raise TypeError(f"curve must be a TradeoffCurve or ConfidenceBand, got {got}.")
+    for curve in curves:
+        if not isinstance(curve, Curve):
+            raise TypeError(f"curves must be trade-off curves, got {type(curve).__name__}.")
+    names = names_given(curves, labels, "curves")
     measure = Epsilon(0.0) if measure is None else measure
     if claim is not None:
         claim = check_nonnegative(claim, "claim")
     ax = new_axes(ax, (4.6, 5.0))
-    style = look(ax, 0)
-    shade = tint(ax, style.colour, 0.25)
     grid = np.linspace(0, 1, 1001)
-    if isinstance(curve, TradeoffCurve):
-        low = _largest_right_of(grid, curve.fpr[0], curve.fnr[0])
-        high = _smallest_left_of(grid, curve.fpr[2], curve.fnr[2])
-        label = f"{100 * curve.prob:g} % credible band"
-        ax.fill_between(grid, low, high, color=shade, lw=0, label=label)
-        order = np.argsort(curve.fpr[1])
-        ax.plot(
-            curve.fpr[1][order], curve.fnr[1][order], "o-", color=style.colour, ms=4, lw=1.2,
-            label="posterior medians",
-        )  # fmt: skip
-    else:
-        high = _smallest_left_of(grid, curve.fpr_upper, curve.fnr_upper)
-        label = f"excluded at confidence {(1 + curve.prob) / 2:g}"
-        ax.fill_between(grid, high, 1, color=shade, lw=0, label=label)
-        ax.plot(
-            curve.roc.fpr, 1 - curve.roc.tpr, drawstyle="steps-post", color=style.colour, lw=1.5,
-            label="observed",
-        )  # fmt: skip
+    for i, (curve, name) in enumerate(zip(curves, names, strict=True)):
+        prefix = "" if name is None else f"{name}: "
+        if isinstance(curve, TradeoffCurve):
+            _draw_thresholds(ax, curve, prefix, i, grid)
+        elif isinstance(curve, TradeoffPosterior):
+            _draw_posterior(ax, curve, prefix, i)
+        else:
+            _draw_observed(ax, curve, prefix, i, grid)
     ax.plot([0, 1], [1, 0], color=ink(ax)[1], lw=0.9, ls=":", label="guessing")
     if claim is not None:
         fnr = np.unique(np.concatenate([grid, measure.kinks(claim)]))
@@ -102,6 +98,43 @@ def tradeoff(
     spare(ax)
     legend(ax, columns=2)
     return ax
+
+
+def _draw_thresholds(
+    ax: "Axes", curve: TradeoffCurve, prefix: str, index: int, grid: Array
+) -> None:
+    style = look(ax, index)
+    low = _largest_right_of(grid, curve.fpr[0], curve.fnr[0])
+    high = _smallest_left_of(grid, curve.fpr[2], curve.fnr[2])
+    label = f"{prefix}{100 * curve.prob:g} % credible band"
+    ax.fill_between(grid, low, high, color=tint(ax, style.colour, 0.25), lw=0, label=label)
+    order = np.argsort(curve.fpr[1])
+    ax.plot(
+        curve.fpr[1][order], curve.fnr[1][order], f"{style.marker}-", color=style.colour, ms=4,
+        lw=1.2, label=f"{prefix}posterior medians",
+    )  # fmt: skip
+
+
+def _draw_posterior(ax: "Axes", curve: TradeoffPosterior, prefix: str, index: int) -> None:
+    style = look(ax, index)
+    label = f"{prefix or f'{curve.family} model, '}{100 * curve.prob:g} % credible, pointwise"
+    ax.fill_between(curve.fpr, curve.fnr[0], curve.fnr[2], color=style.colour, alpha=0.25, lw=0)
+    ax.plot(curve.fpr, curve.fnr[1], color=style.colour, ls=style.line, lw=1.5, label=label)
+
+
+def _draw_observed(
+    ax: "Axes", curve: ConfidenceBand | RocCurve, prefix: str, index: int, grid: Array
+) -> None:
+    style = look(ax, index)
+    if isinstance(curve, ConfidenceBand):
+        high = _smallest_left_of(grid, curve.fpr_upper, curve.fnr_upper)
+        label = f"{prefix}excluded at confidence {(1 + curve.prob) / 2:g}"
+        ax.fill_between(grid, high, 1, color=tint(ax, style.colour, 0.25), lw=0, label=label)
+    points = curve.roc if isinstance(curve, ConfidenceBand) else curve
+    ax.plot(
+        points.fpr, 1 - points.tpr, drawstyle="steps-post", color=style.colour, lw=1.5,
+        label=f"{prefix}observed",
+    )  # fmt: skip
 
 
 def _smallest_left_of(grid: Array, x: ArrayLike, y: ArrayLike) -> Array:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesaudit.audits import BandCurve
 from bayesaudit.curves import EpsilonCurve
 from bayesaudit.plots._style import ink, legend, look, new_axes, spare, tint
 
@@ -19,13 +20,14 @@ Array = NDArray[np.float64]
 ACROSS, DOWN = 0.04, 0.2
 
 
-def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
+def epsilon_curve(curve: EpsilonCurve | BandCurve, *, ax: "Axes | None" = None) -> "Axes":
     r"""Draw ε̂(δ): the median, the pointwise and the simultaneous band, and the confidence ends.
 
     Parameters
     ----------
-    curve : EpsilonCurve
-        From `bayesaudit.epsilon_curve`; with a grid of δ that is fine where the curve falls.
+    curve : EpsilonCurve or BandCurve
+        From `bayesaudit.epsilon_curve` or ``audit.curve()``; with a grid of δ that is fine where
+        the curve falls. A `BandCurve` has a lower bound alone.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default a new figure of pyplot.
 
@@ -46,37 +48,22 @@ def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
     >>> ba.plots.epsilon_curve(curve, ax=Figure().subplots()).get_xlabel()
     '$\\delta$'
     """
-    if not isinstance(curve, EpsilonCurve):
-        raise TypeError(f"curve must be an EpsilonCurve, got {type(curve).__name__}.")
+    if not isinstance(curve, EpsilonCurve | BandCurve):
+        raise TypeError(f"curve must be an EpsilonCurve or BandCurve, got {type(curve).__name__}.")
     ax = new_axes(ax, (5.2, 4.4))
-    columns = {name: values for name, values in curve.columns().items() if name != "delta"}
+    names = {"lower"} if isinstance(curve, BandCurve) else set(curve.columns()) - {"delta"}
+    columns = {name: np.asarray(getattr(curve, name)) for name in sorted(names)}
     finite = np.concatenate([values[np.isfinite(values)] for values in columns.values()])
     top = 1.05 * float(finite.max(initial=0.0)) or 1.0
-    x, style, level = _places(curve.delta), look(ax, 0), f"{100 * curve.prob:g} %"
-
-    def inside(values: Array) -> Array:
-        return np.where(np.isfinite(values), values, 2 * top)  # leaves the figure at its top
-
+    x = _places(curve.delta)
+    # An infinite end leaves the figure at its top.
+    inside = {name: np.where(np.isfinite(v), v, 2 * top) for name, v in columns.items()}
     across = np.diff(np.log(x)) > ACROSS * np.log(x[-1] / x[0])
     coarse = x.size < 2 or any(
-        np.any(across & (np.abs(np.diff(inside(values))) > DOWN * top))
-        for values in columns.values()
+        np.any(across & (np.abs(np.diff(values)) > DOWN * top)) for values in inside.values()
     )
-    for prefix, when, strength in (("simultaneous_", "all at once", 0.18), ("", "each alone", 0.4)):
-        low, high = (inside(getattr(curve, prefix + end)) for end in ("lower", "upper"))
-        look_of_band = {"color": tint(ax, style.colour, strength)}
-        look_of_band["label"] = f"{level} credible, $\\delta$ {when}"
-        if coarse:
-            ax.vlines(x, low, high, lw=8 if prefix else 4, **look_of_band)
-        else:
-            ax.fill_between(x, low, high, lw=0, **look_of_band)
-    line = {"ls": "", "marker": "o", "ms": 4} if coarse else {"ls": "-", "lw": 1.6}
-    ax.plot(x, curve.median, color=style.colour, label="posterior median", **line)
-    line = {"ls": "", "marker": "_", "ms": 10} if coarse else {"ls": "-.", "lw": 1}
-    for name in ("confidence_lower", "confidence_upper"):
-        if name in columns:
-            label = f"{level} confidence" if name.endswith("lower") else None
-            ax.plot(x, inside(columns[name]), color=ink(ax)[0], label=label, **line)
+    draw = _draw_band if isinstance(curve, BandCurve) else _draw_posterior
+    draw(ax, curve, x, inside, top, coarse)
     _axis(ax, curve.delta, x)
     if coarse:
         ax.set_xlim(x[0] / 2, x[-1] * 2)
@@ -84,6 +71,42 @@ def epsilon_curve(curve: EpsilonCurve, *, ax: "Axes | None" = None) -> "Axes":
     spare(ax)
     legend(ax, columns=2)
     return ax
+
+
+def _draw_posterior(
+    ax: "Axes",
+    curve: EpsilonCurve,
+    x: Array,
+    inside: dict[str, Array],
+    top: float,
+    coarse: bool,
+) -> None:
+    style, level = look(ax, 0), f"{100 * curve.prob:g} %"
+    for prefix, when, strength in (("simultaneous_", "all at once", 0.18), ("", "each alone", 0.4)):
+        low = inside[f"{prefix}lower"]
+        high = inside.get(f"{prefix}upper", np.full_like(low, 2 * top))
+        band = {"color": tint(ax, style.colour, strength)}
+        band["label"] = f"{level} credible, $\\delta$ {when}"
+        if coarse:
+            ax.vlines(x, low, high, lw=8 if prefix else 4, **band)
+        else:
+            ax.fill_between(x, low, high, lw=0, **band)
+    line = {"ls": "", "marker": "o", "ms": 4} if coarse else {"ls": "-", "lw": 1.6}
+    ax.plot(x, curve.median, color=style.colour, label="posterior median", **line)
+    line = {"ls": "", "marker": "_", "ms": 10} if coarse else {"ls": "-.", "lw": 1}
+    for name in ("confidence_lower", "confidence_upper"):
+        if name in inside:
+            label = f"{level} confidence" if name.endswith("lower") else None
+            ax.plot(x, inside[name], color=ink(ax)[0], label=label, **line)
+
+
+def _draw_band(
+    ax: "Axes", curve: BandCurve, x: Array, inside: dict[str, Array], top: float, coarse: bool
+) -> None:
+    style = look(ax, 2)
+    line = {"ls": "", "marker": "s", "ms": 4} if coarse else {"ls": "-", "lw": 1.6}
+    label = f"lower bound, confidence {(1 + curve.prob) / 2:g}, all $\\delta$ at once"
+    ax.plot(x, inside["lower"], color=style.colour, label=label, **line)
 
 
 def _places(delta: Array) -> Array:

@@ -76,7 +76,7 @@ def coverage(
         axis.set(xlim=(min(fpr[0], 0), None), ylim=(min(fnr[0], 0), None))
     bar = axes[0].figure.colorbar(drawn, ax=list(axes), shrink=0.9, extend="both")
     _scale(bar, nominal)
-    bar.set_label(f"coverage of the {NAMES[end]}")
+    bar.set_label(f"coverage, {NAMES[end]}")
     return axes[0] if single else axes
 
 
