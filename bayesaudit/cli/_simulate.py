@@ -269,7 +269,11 @@ def _report(
     counts = {cell: int(getattr(tally, cell)) for cell in ("fn", "tp", "fp", "tn")}
     accuracy = (counts["tp"] + counts["tn"]) / len(scores)
     if args.json:
-        inputs = {key: value for key, value in vars(args).items() if key not in ("run", "command")}
+        inputs = {
+            key: value
+            for key, value in vars(args).items()
+            if key not in ("run", "command", "given")
+        }
         inputs |= {"per_model": per_model, "train_size": n_train}
         results = {
             "counts": counts,

@@ -65,9 +65,7 @@ def test_many_deltas_and_a_claim(capsys):
     first, second = document["results"]["by_delta"]
     lower = [one["epsilon"]["confidence"]["all-subset"]["lower"] for one in (first, second)]
     assert lower[0] > lower[1]
-    p = onerun.all_subset_p_value(
-        n_canaries=1000, n_guesses=200, n_correct=150, epsilon=0.5, delta=1e-3
-    )
+    p = onerun.audit(n_canaries=1000, n_guesses=200, n_correct=150, delta=1e-3).p_value(0.5)
     assert second["claim"]["p_value"]["all-subset"] == pytest.approx(p)
     assert first["claim"]["epsilon"] == 0.5
 

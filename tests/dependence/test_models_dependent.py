@@ -74,7 +74,7 @@ def test_compare_takes_sampled_candidates(dependent_fits):
     assert "weight" in found.arviz().columns
     with pytest.raises(ValueError, match="is taken"):
         ba.compare(counts_of("D1"), {"independent": sampled})
-    bare = ba.sample(ba.AttackCounts(fn=3, tp=7, fp=1, tn=9), random_seed=1)
+    bare = sampled["posterior"].to_dataset()[["fnr", "fpr"]]
     with pytest.raises(ValueError, match="must have log_marginal"):
         ba.compare(counts_of("D1"), {"pooled": bare})
 
