@@ -51,7 +51,8 @@ def add_parser(commands: Any, summary: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load the draws, check, print; return the exit status."""
-    from bayesaudit.audits import audit_draws, audit_score_draws, holds_scores
+    from bayesaudit.audits import audit_draws
+    from bayesaudit.audits.score_model import audit_score_draws, holds_scores
     from bayesaudit.sampling import load
 
     dt = load(args.run_file)
