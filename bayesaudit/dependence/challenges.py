@@ -198,7 +198,7 @@ def negative_icc(counts: AttackCounts) -> str:
 
     Examples
     --------
-    >>> alike = AttackCounts(fn=[25] * 8, tp=[25] * 8, fp=[20] * 8, tn=[30] * 8)
+    >>> alike = AttackCounts(fn=[24, 25] * 4, tp=[26, 25] * 4, fp=[20] * 8, tn=[30] * 8)
     >>> negative_icc(alike)[:51]
     'the intra-model correlation of FNR is negative (-0.'
     """
